@@ -1,0 +1,615 @@
+//! The agent's machine: sources, probes, verdicts, choice and cuts, composed.
+//!
+//! The order of every step is the same: take in the fact, let health change its verdict, write down
+//! what changed and why, then see what follows for connections that are open ([`cutting`]) and for
+//! new ones ([`Action::Offer`]).
+
+use std::collections::{BTreeMap, VecDeque};
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use crate::balance::{self, Candidates, Standing};
+use crate::chance::{Chance, hash_address};
+use crate::health::{Change, Evidence, Health};
+use crate::journal::{Entry, Journal};
+use crate::machine::{Machine, Tick};
+use crate::pace::TokenBucket;
+use crate::probing::{Order, ProbeId, Probing, Progress};
+use crate::reason::Reason;
+use crate::sources::{Answer, Expiry, Sources};
+use crate::status::{ActionStatus, Source, Verdict, What};
+
+mod cutting;
+mod story;
+mod view;
+
+
+pub use cutting::Traffic;
+pub use view::Identity;
+
+/// Names a client connection; counts up from 1.
+pub type ConnectionId = u64;
+
+/// What the agent is told at its start.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The node's name, hashed: its place in the fleet's spread.
+    pub node: u64,
+    /// Addresses that are always tried.
+    pub seeds: Vec<SocketAddr>,
+    /// Sources that are asked.
+    pub live: Vec<Source>,
+    /// The agent's own listeners.
+    pub own: Vec<SocketAddr>,
+    /// When a source's word ends.
+    pub expiry: Expiry,
+    /// Time between two probes of one upstream.
+    pub probe_interval: Duration,
+    /// Shortest time after which a missing answer is remarkable.
+    pub patience: Duration,
+    /// Time for which connections stay on an upstream that drains.
+    pub drain: Duration,
+    /// Upstreams whose connections may be cut per `cut_window`.
+    pub cuts: u32,
+    /// See `cuts`.
+    pub cut_window: Duration,
+    /// Seed of all chance.
+    pub seed: u64,
+}
+
+/// A fact.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Input {
+    /// A client connection stands on this upstream now, be it new or moved.
+    Attached {
+        /// The connection.
+        connection: ConnectionId,
+        /// Its upstream.
+        upstream: SocketAddr,
+    },
+    /// A client connection has ended.
+    Closed {
+        /// The connection.
+        connection: ConnectionId,
+    },
+    /// A dial for a client failed.
+    DialFailed {
+        /// The upstream.
+        upstream: SocketAddr,
+        /// How.
+        failure: DialFailure,
+    },
+    /// A probe made progress.
+    Probed {
+        /// The upstream.
+        upstream: SocketAddr,
+        /// The attempt.
+        id: ProbeId,
+        /// How far it came.
+        progress: Progress,
+    },
+    /// A source answered.
+    Resolved {
+        /// The source.
+        source: Source,
+        /// Its answer.
+        answer: Answer,
+    },
+    /// The answer to [`Action::Sample`].
+    Sampled {
+        /// The upstream.
+        upstream: SocketAddr,
+        /// Its connections.
+        traffic: Vec<Traffic>,
+    },
+    /// An upstream's first bytes reached a client.
+    Spoke {
+        /// The upstream.
+        upstream: SocketAddr,
+    },
+    /// An upstream is late with its first bytes to a client.
+    Stalled {
+        /// The upstream.
+        upstream: SocketAddr,
+    },
+    /// A client was turned away.
+    TurnedAway,
+}
+
+/// How a dial failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DialFailure {
+    /// Refused.
+    Refused,
+    /// Connected and ended before it answered; may be the client's doing.
+    Ended,
+    /// Not answered in time.
+    TimedOut,
+    /// No way there.
+    Unreachable,
+}
+
+/// An order.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// Drop a probe and its connection.
+    AbortProbe {
+        /// The upstream.
+        upstream: SocketAddr,
+        /// The attempt.
+        id: ProbeId,
+    },
+    /// Close a drained connection in order (FIN).
+    Close {
+        /// The connection.
+        connection: ConnectionId,
+    },
+    /// Cut a connection at once (RST).
+    Cut {
+        /// The connection.
+        connection: ConnectionId,
+    },
+    /// Drop everything that is kept for this upstream.
+    Forget {
+        /// The upstream.
+        upstream: SocketAddr,
+    },
+    /// New connections try upstreams in this order from now on.
+    Offer(Candidates),
+    /// Probe an upstream.
+    Probe {
+        /// The upstream.
+        upstream: SocketAddr,
+        /// Names the attempt.
+        id: ProbeId,
+        /// On the connection that is kept, if it is still there.
+        reuse: bool,
+    },
+    /// Say what was done: log and metric. `status` has it already.
+    Report(ActionStatus),
+    /// Ask a source.
+    Resolve {
+        /// The source.
+        source: Source,
+    },
+    /// Say when each connection on this upstream last got a byte from it.
+    Sample {
+        /// The upstream.
+        upstream: SocketAddr,
+    },
+}
+
+#[derive(Debug)]
+struct Upstream {
+    health: Health,
+    probing: Probing,
+    cutting: cutting::Cutting,
+    draining_since: Option<Tick>,
+}
+
+#[derive(Debug)]
+struct Connection {
+    upstream: SocketAddr,
+    /// Ordered to end; never ordered twice (S4).
+    ending: bool,
+}
+
+/// A wake that comes later than this means that the process did not run.
+const HELD_UP: Duration = Duration::from_millis(100);
+
+/// Clients that are turned away are written down at most this often: the count is in the metrics.
+const TURNED_AWAY_EVERY: Duration = Duration::from_secs(10);
+
+/// The agent's decisions.
+#[derive(Debug)]
+pub struct Agent {
+    settings: Settings,
+    sources: Sources,
+    upstreams: BTreeMap<SocketAddr, Upstream>,
+    connections: BTreeMap<ConnectionId, Connection>,
+    cuts: TokenBucket,
+    turned_away: TokenBucket,
+    journal: Journal,
+    offered: Option<Candidates>,
+    /// Whether any certificate was ever verified: until then the agent's own CA is a suspect too.
+    ca_proved: bool,
+    next_probe: ProbeId,
+    expected_wake: Option<Tick>,
+    actions: VecDeque<Action>,
+}
+
+impl Agent {
+    /// An agent that knows its seeds and has heard of nobody.
+    pub fn new(settings: Settings) -> Self {
+        let sources = Sources::new(
+            settings.seeds.iter().copied(),
+            settings.live.iter().copied(),
+            settings.own.iter().copied(),
+            settings.expiry,
+            Chance::new(settings.seed).bits(),
+        );
+        let cut_refill = settings
+            .cut_window
+            .checked_div(settings.cuts)
+            .unwrap_or(settings.cut_window);
+        let mut agent = Self {
+            cuts: TokenBucket::full(settings.cuts, cut_refill),
+            turned_away: TokenBucket::full(1, TURNED_AWAY_EVERY),
+            sources,
+            upstreams: BTreeMap::new(),
+            connections: BTreeMap::new(),
+            journal: Journal::default(),
+            offered: None,
+            ca_proved: false,
+            next_probe: 1,
+            expected_wake: None,
+            actions: VecDeque::new(),
+            settings,
+        };
+        let known: Vec<_> = agent.sources.addresses().collect();
+        for address in known {
+            agent.add(Tick::ZERO, address);
+        }
+        agent.settle(Tick::ZERO);
+        agent
+    }
+
+    fn write(&mut self, now: Tick, entry: Entry) {
+        let action = self.journal.write(now, entry);
+        self.actions.push_back(Action::Report(action));
+    }
+
+    fn add(&mut self, now: Tick, address: SocketAddr) {
+        if let Some(known) = self.upstreams.get_mut(&address) {
+            let change = known.health.list(now, true);
+            return self.changed(now, address, change);
+        }
+        let seed = hash_address(self.settings.seed, address);
+        let upstream = Upstream {
+            health: Health::new(now),
+            probing: Probing::new(
+                now,
+                self.settings.probe_interval,
+                self.settings.patience,
+                seed,
+            ),
+            cutting: cutting::Cutting::default(),
+            draining_since: None,
+        };
+        self.upstreams.insert(address, upstream);
+        let entry = Entry::new(What::UpstreamAdded, Reason::AddressAdded)
+            .on(address)
+            .because(format!("named by {}", self.sources.origin_names(address)))
+            .then("probed; used when it proves itself");
+        self.write(now, entry);
+    }
+
+    fn resolved(&mut self, now: Tick, source: Source, answer: Answer) {
+        let change = self.sources.answer(now, source, answer);
+        if let Some(health) = change.health {
+            self.write(now, story::source(source, health));
+        }
+        for address in change.added {
+            self.add(now, address);
+        }
+        for address in change.removed {
+            if let Some(upstream) = self.upstreams.get_mut(&address) {
+                let verdict = upstream.health.list(now, false);
+                self.changed(now, address, verdict);
+            }
+        }
+    }
+
+    fn probed(&mut self, now: Tick, address: SocketAddr, id: ProbeId, progress: &Progress) {
+        let Some(upstream) = self.upstreams.get_mut(&address) else {
+            return;
+        };
+        let (evidence, orders) = upstream.probing.progress(now, id, progress);
+        self.order_probes(address, orders);
+        if let Some(evidence) = evidence {
+            self.observe(now, address, evidence);
+        }
+    }
+
+    fn order_probes(&mut self, upstream: SocketAddr, orders: Vec<Order>) {
+        for order in orders {
+            self.actions.push_back(match order {
+                Order::Abort { id } => Action::AbortProbe { upstream, id },
+                Order::Start { id, reuse } => Action::Probe {
+                    upstream,
+                    id,
+                    reuse,
+                },
+            });
+        }
+    }
+
+    fn dial_failed(&mut self, now: Tick, address: SocketAddr, failure: DialFailure) {
+        let evidence = match failure {
+            DialFailure::Refused => Some(Evidence::Refused),
+            DialFailure::Unreachable => Some(Evidence::Unreachable {
+                started: now,
+                witnessed: false,
+            }),
+            DialFailure::Ended | DialFailure::TimedOut => None,
+        };
+        if let Some(evidence) = evidence {
+            self.observe(now, address, evidence);
+        }
+        self.look_at(now, address);
+    }
+
+    /// A client has trouble with an upstream: probe it at once, and ask the sources again.
+    fn look_at(&mut self, now: Tick, address: SocketAddr) {
+        if let Some(upstream) = self.upstreams.get_mut(&address) {
+            upstream.probing.hurry(now);
+        }
+        self.sources.ask_soon(now);
+    }
+
+    fn observe(&mut self, now: Tick, address: SocketAddr, evidence: Evidence) {
+        let alone = !self.usable_besides(address);
+        let Some(upstream) = self.upstreams.get_mut(&address) else {
+            return;
+        };
+        let had_suspicion = upstream.health.suspicion().is_some();
+        let change = upstream.health.observe(now, evidence, alone);
+        self.ca_proved |= upstream.health.verified();
+        let suspicion = upstream.health.suspicion();
+        if let Some(suspicion) = suspicion
+            && !had_suspicion
+        {
+            // Is it that address, or this node's own network? The others know.
+            upstream.probing.hurry(now);
+            for (other, upstream) in &mut self.upstreams {
+                if *other != address && upstream.health.heard() < Some(suspicion.since) {
+                    upstream.probing.hurry(now);
+                }
+            }
+            self.sources.ask_soon(now);
+        }
+        self.changed(now, address, change);
+    }
+
+    /// Whether some other upstream can take what this one can't.
+    fn usable_besides(&self, address: SocketAddr) -> bool {
+        self.upstreams
+            .iter()
+            .any(|(other, u)| *other != address && is_proven(u.health.verdict()))
+    }
+
+    /// Whether some other upstream was heard at or after `since`.
+    fn witness(&self, address: SocketAddr, since: Tick) -> bool {
+        self.upstreams.iter().any(|(other, u)| {
+            *other != address && is_proven(u.health.verdict()) && u.health.heard() >= Some(since)
+        })
+    }
+
+    fn changed(&mut self, now: Tick, address: SocketAddr, change: Option<Change>) {
+        let Some(change) = change else {
+            return;
+        };
+        let connections = self.connections_on(address).count();
+        let Some(upstream) = self.upstreams.get_mut(&address) else {
+            return;
+        };
+        let draining = change.to == Verdict::Draining;
+        upstream.draining_since = match upstream.draining_since {
+            Some(since) if draining => Some(since),
+            _ => draining.then_some(now),
+        };
+        upstream.cutting.verdict_changed(change.to);
+        let entry = story::verdict(
+            now,
+            address,
+            &upstream.health,
+            change,
+            connections,
+            upstream.probing.status(now).as_ref(),
+        );
+        self.write(now, entry);
+        if !balance::is_usable(change.to) {
+            self.sources.ask_soon(now);
+        }
+    }
+
+    fn connections_on(&self, address: SocketAddr) -> impl Iterator<Item = ConnectionId> + '_ {
+        self.connections
+            .iter()
+            .filter(move |(_, c)| c.upstream == address)
+            .map(|(id, _)| *id)
+    }
+
+    fn probe(&mut self, now: Tick) {
+        let addresses: Vec<_> = self.upstreams.keys().copied().collect();
+        for address in addresses {
+            let overdue = match self.upstreams.get_mut(&address) {
+                Some(upstream) => upstream.probing.overdue(now),
+                None => continue,
+            };
+            for evidence in overdue {
+                self.observe(now, address, evidence);
+            }
+            let suspicion = self
+                .upstreams
+                .get(&address)
+                .and_then(|u| u.health.suspicion());
+            let witnessed = suspicion.is_some_and(|s| self.witness(address, s.since));
+            let Some(upstream) = self.upstreams.get_mut(&address) else {
+                continue;
+            };
+            let suspected = is_suspected(&upstream.health);
+            let orders = upstream
+                .probing
+                .start_due(now, suspected, witnessed, self.next_probe);
+            self.next_probe += u64::from(!orders.is_empty());
+            self.order_probes(address, orders);
+        }
+    }
+
+    /// What follows from the facts for sources, connections and new connections.
+    fn settle(&mut self, now: Tick) {
+        for source in self.sources.ask_due(now) {
+            self.actions.push_back(Action::Resolve { source });
+        }
+        self.probe(now);
+        self.cut_and_drain(now);
+        self.forget(now);
+        let offer = self.order();
+        if self.offered.as_ref() != Some(&offer) {
+            self.offered = Some(offer.clone());
+            self.actions.push_back(Action::Offer(offer));
+        }
+        self.expected_wake = self.next_wake();
+    }
+
+    /// Drops upstreams that no source names any more and that nothing stands on (never the last
+    /// usable one: S2).
+    fn forget(&mut self, now: Tick) {
+        let gone: Vec<_> = self
+            .upstreams
+            .iter()
+            .filter(|(address, upstream)| {
+                !self.sources.names(**address)
+                    && self.connections_on(**address).next().is_none()
+                    && (!balance::is_usable(upstream.health.verdict())
+                        || self.usable_besides(**address))
+            })
+            .map(|(address, _)| *address)
+            .collect();
+        for address in gone {
+            if self.upstreams.len() == 1 {
+                break;
+            }
+            if let Some(mut upstream) = self.upstreams.remove(&address) {
+                let orders = upstream.probing.abort_all();
+                self.order_probes(address, orders);
+            }
+            self.actions.push_back(Action::Forget { upstream: address });
+            let entry = Entry::new(What::UpstreamRemoved, Reason::AddressRemoved)
+                .on(address)
+                .because("no source names it and no connection stands on it")
+                .then("forgotten until a source names it again");
+            self.write(now, entry);
+        }
+    }
+
+    fn order(&self) -> Candidates {
+        let standings: Vec<_> = self
+            .upstreams
+            .iter()
+            .map(|(address, u)| Standing {
+                address: *address,
+                verdict: u.health.verdict(),
+                suspected: u.health.suspicion().is_some(),
+                patience: u.probing.patience(),
+            })
+            .collect();
+        balance::order(self.settings.node, &standings, !self.ca_proved)
+    }
+
+    fn forgive_delay(&mut self, now: Tick) {
+        let late = self
+            .expected_wake
+            .map_or(Duration::ZERO, |expected| now.since(expected));
+        if late > HELD_UP {
+            for upstream in self.upstreams.values_mut() {
+                upstream.probing.forgive(late);
+            }
+        }
+    }
+}
+
+/// Verified, and answering: it can take what another one can't.
+const fn is_proven(verdict: Verdict) -> bool {
+    match verdict {
+        Verdict::Ready | Verdict::Slow | Verdict::Draining => true,
+        Verdict::Probation | Verdict::Silent | Verdict::Dead | Verdict::Foreign => false,
+    }
+}
+
+/// Something is unanswered and the verdict is still open.
+fn is_suspected(health: &Health) -> bool {
+    health.suspicion().is_some() && balance::is_usable(health.verdict())
+}
+
+impl Machine for Agent {
+    type Input = Input;
+    type Action = Action;
+
+    fn handle(&mut self, now: Tick, input: Input) {
+        self.forgive_delay(now);
+        match input {
+            Input::Attached {
+                connection,
+                upstream,
+            } => {
+                let entry = Connection {
+                    upstream,
+                    ending: false,
+                };
+                self.connections.insert(connection, entry);
+            }
+            Input::Closed { connection } => {
+                self.connections.remove(&connection);
+            }
+            Input::DialFailed { upstream, failure } => self.dial_failed(now, upstream, failure),
+            Input::Probed {
+                upstream,
+                id,
+                progress,
+            } => self.probed(now, upstream, id, &progress),
+            Input::Resolved { source, answer } => self.resolved(now, source, answer),
+            Input::Sampled { upstream, traffic } => self.sampled(now, upstream, &traffic),
+            Input::Spoke { upstream } => self.observe(now, upstream, Evidence::Spoke),
+            Input::Stalled { upstream } => self.look_at(now, upstream),
+            Input::TurnedAway => {
+                if self.turned_away.take(now) {
+                    let entry = story::turned_away(&self.upstreams);
+                    self.write(now, entry);
+                }
+            }
+        }
+        self.settle(now);
+    }
+
+    fn wake(&mut self, now: Tick) {
+        self.forgive_delay(now);
+        self.settle(now);
+    }
+
+    fn next_wake(&self) -> Option<Tick> {
+        let probes = self
+            .upstreams
+            .values()
+            .filter_map(|u| u.probing.next_wake(is_suspected(&u.health)));
+        probes
+            .chain(self.sources.next_wake())
+            .chain(self.next_cut())
+            .min()
+    }
+
+    fn poll(&mut self) -> Option<Action> {
+        self.actions.pop_front()
+    }
+
+    fn check(&self) {
+        for address in self.sources.addresses() {
+            assert!(
+                self.upstreams.contains_key(&address),
+                "{address} is named by a source and has no upstream"
+            );
+        }
+        let offer = self.offered.as_ref().expect("offered since the start");
+        let foreign = |address: &SocketAddr| {
+            self.upstreams
+                .get(address)
+                .is_some_and(|u| u.health.verdict() == Verdict::Foreign)
+        };
+        let usable = self.upstreams.keys().filter(|a| !foreign(a)).count();
+        assert!(
+            offer.order.len() >= usable,
+            "S6: every upstream but a stranger's stays a candidate"
+        );
+    }
+}

@@ -1,0 +1,93 @@
+//! The words of evidence and of what happens next, for log and status alike.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
+use super::Upstream;
+use crate::health::{Change, Health};
+use crate::journal::Entry;
+use crate::machine::Tick;
+use crate::reason::Reason;
+use crate::status::{ProbeStatus, Source, Verdict, What};
+
+pub(super) fn source(source: Source, health: Option<String>) -> Entry {
+    match health {
+        Some(why) => Entry::new(What::SourceChanged, Reason::SourceFailed)
+            .because(format!("{}: {why}", source.as_str()))
+            .then("asked again within 5 s; all that it said before stands"),
+        None => Entry::new(What::SourceChanged, Reason::SourceRecovered)
+            .because(format!("{} answers again", source.as_str()))
+            .then("followed"),
+    }
+}
+
+pub(super) fn verdict(
+    now: Tick,
+    address: SocketAddr,
+    health: &Health,
+    change: Change,
+    connections: usize,
+    probe: Option<&ProbeStatus>,
+) -> Entry {
+    let found = probe.map_or("no probe has ended yet", |p| p.result.as_str());
+    let evidence = match change.reason {
+        Reason::Silent | Reason::Hung => {
+            let (tries, seconds) = health.suspicion().map_or((0, 0.0), |s| {
+                (s.unanswered, now.since(s.since).as_secs_f64())
+            });
+            format!("{tries} attempts unanswered in {seconds:.1} s")
+        }
+        Reason::Slow => "answers later than it used to".to_owned(),
+        Reason::Refused => "connection refused".to_owned(),
+        Reason::Unreachable => "the network says that there is no way".to_owned(),
+        Reason::Recovering => format!("answers again after it was {}", change.from.as_str()),
+        Reason::AddressRemoved => "no source names it any more".to_owned(),
+        Reason::AddressAdded => "a source names it again".to_owned(),
+        Reason::AllUpstreamsBad
+        | Reason::LocalFaultSuspected
+        | Reason::NotYetProven
+        | Reason::DrainTimeOver
+        | Reason::SourceFailed
+        | Reason::SourceRecovered
+        | Reason::RateLimited
+        | Reason::ReadinessUnknown
+        | Reason::ReadyzOk
+        | Reason::ReadyzFailed
+        | Reason::Reset
+        | Reason::WrongCertificate => format!("probe: {found}"),
+    };
+    let next = match change.to {
+        Verdict::Ready => "takes new connections".to_owned(),
+        Verdict::Slow => format!("its {connections} connections stay, new ones prefer others"),
+        Verdict::Draining => {
+            format!("its {connections} connections stay until they end, new ones go elsewhere")
+        }
+        Verdict::Probation => "trusted after one more answer".to_owned(),
+        Verdict::Silent => {
+            format!("its {connections} connections are cut if another upstream answers")
+        }
+        Verdict::Dead => "probed until it answers; new connections go elsewhere".to_owned(),
+        Verdict::Foreign => "not used while that lasts".to_owned(),
+    };
+    let mut entry = Entry::new(What::VerdictChanged, change.reason)
+        .on(address)
+        .because(evidence)
+        .then(next);
+    entry.verdict = Some(change.to);
+    entry
+}
+
+pub(super) fn turned_away(upstreams: &BTreeMap<SocketAddr, Upstream>) -> Entry {
+    let each: Vec<_> = upstreams
+        .iter()
+        .map(|(address, u)| format!("{address} {}", u.health.reason()))
+        .collect();
+    let evidence = if each.is_empty() {
+        "no address is known: no seeds, and DNS has not answered".to_owned()
+    } else {
+        each.join(", ")
+    };
+    Entry::new(What::ConnectionRefused, Reason::AllUpstreamsBad)
+        .because(evidence)
+        .then("all upstreams are tried again for each new connection")
+}

@@ -1,0 +1,224 @@
+//! The configuration as it is written down: one YAML document; flags and environment fill the same
+//! fields.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use jiff::fmt::serde::unsigned_duration::friendly::compact::required as friendly;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Configuration of `holdfast agent`. Durations are written like `500ms`, `5s`, `10m`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+pub struct RawConfig {
+    /// The cluster's endpoint as nodes know it, `https://NAME:PORT`. Its name is watched in DNS.
+    /// Required.
+    pub endpoint: Option<String>,
+    /// File with the PEM certificates of the cluster's CA. Required.
+    pub ca: Option<PathBuf>,
+    /// Name that the API servers' certificate must be for. Default: the endpoint's host.
+    pub server_name: Option<String>,
+    /// Name of this node; it decides which upstream the node prefers. Default: the host's name.
+    pub node_name: Option<String>,
+    /// Loopback addresses that clients connect to.
+    pub listen: Vec<String>,
+    /// Loopback address of `/livez`, `/readyz`, `/status` and `/metrics`.
+    pub admin: String,
+    /// Addresses of API servers that are always tried, whatever DNS says.
+    pub seeds: Vec<String>,
+    /// How the endpoint's name is watched.
+    pub dns: RawDns,
+    /// How upstreams are probed.
+    pub probe: RawProbe,
+    /// How connections leave an upstream that drains.
+    pub drain: RawDrain,
+    /// How much may be done per time.
+    pub limits: RawLimits,
+    /// How the agent itself stops.
+    pub shutdown: RawShutdown,
+    /// The agent's log.
+    pub log: RawLog,
+}
+
+impl Default for RawConfig {
+    fn default() -> Self {
+        Self {
+            endpoint: None,
+            ca: None,
+            server_name: None,
+            node_name: None,
+            listen: vec!["127.0.0.1:6445".to_owned(), "[::1]:6445".to_owned()],
+            admin: "127.0.0.1:6446".to_owned(),
+            seeds: Vec::new(),
+            dns: RawDns::default(),
+            probe: RawProbe::default(),
+            drain: RawDrain::default(),
+            limits: RawLimits::default(),
+            shutdown: RawShutdown::default(),
+            log: RawLog::default(),
+        }
+    }
+}
+
+/// How the endpoint's name is watched.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+pub struct RawDns {
+    /// Resolvers to ask, `ADDRESS:PORT`. Default: those of `/etc/resolv.conf`.
+    pub servers: Vec<String>,
+    /// Usable answers without an address before it may leave.
+    pub expire_after_answers: u32,
+    /// Record lifetimes without an address before it may leave.
+    pub expire_after_lifetimes: u32,
+    /// Shortest record lifetime that is believed.
+    #[serde(with = "friendly")]
+    #[schemars(with = "String")]
+    pub shortest_lifetime: Duration,
+    /// Longest record lifetime that is believed.
+    #[serde(with = "friendly")]
+    #[schemars(with = "String")]
+    pub longest_lifetime: Duration,
+}
+
+impl Default for RawDns {
+    fn default() -> Self {
+        Self {
+            servers: Vec::new(),
+            expire_after_answers: 3,
+            expire_after_lifetimes: 3,
+            shortest_lifetime: Duration::from_secs(1),
+            longest_lifetime: Duration::from_mins(1),
+        }
+    }
+}
+
+/// How upstreams are probed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+pub struct RawProbe {
+    /// Time between two probes of one upstream. A probe costs an API server about 27 µs of CPU; on
+    /// a fleet of more than 500 nodes choose nodes ÷ 1000 seconds.
+    #[serde(with = "friendly")]
+    #[schemars(with = "String")]
+    pub interval: Duration,
+    /// Shortest time after which a missing answer is remarkable; it grows to four times what an
+    /// upstream usually takes.
+    #[serde(with = "friendly")]
+    #[schemars(with = "String")]
+    pub patience: Duration,
+}
+
+impl Default for RawProbe {
+    fn default() -> Self {
+        Self {
+            interval: Duration::from_millis(500),
+            patience: Duration::from_millis(500),
+        }
+    }
+}
+
+/// How connections leave an upstream that drains.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+pub struct RawDrain {
+    /// Connections stay for this long before they are closed.
+    #[serde(with = "friendly")]
+    #[schemars(with = "String")]
+    pub timeout: Duration,
+}
+
+impl Default for RawDrain {
+    fn default() -> Self {
+        Self {
+            timeout: Duration::from_mins(10),
+        }
+    }
+}
+
+/// How much may be done per time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+pub struct RawLimits {
+    /// Upstreams whose connections may be cut per window.
+    pub cuts: u32,
+    /// The window.
+    #[serde(with = "friendly")]
+    #[schemars(with = "String")]
+    pub window: Duration,
+}
+
+impl Default for RawLimits {
+    fn default() -> Self {
+        Self {
+            cuts: 6,
+            window: Duration::from_mins(1),
+        }
+    }
+}
+
+/// How the agent itself stops.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+pub struct RawShutdown {
+    /// After SIGTERM no new connections are taken, and open ones get this long to end.
+    #[serde(with = "friendly")]
+    #[schemars(with = "String")]
+    pub timeout: Duration,
+}
+
+impl Default for RawShutdown {
+    fn default() -> Self {
+        Self {
+            timeout: Duration::from_secs(5),
+        }
+    }
+}
+
+/// The agent's log.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+pub struct RawLog {
+    /// Form of a line.
+    pub format: LogFormat,
+    /// What is logged.
+    pub level: LogLevel,
+}
+
+/// Form of a log line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LogFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// One JSON object per line.
+    Json,
+}
+
+/// What is logged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LogLevel {
+    /// What a person must act on.
+    Error,
+    /// Also what is degraded but handled.
+    Warn,
+    /// Also every action and change of state.
+    #[default]
+    Info,
+    /// Also every connection.
+    Debug,
+}
+
+impl LogLevel {
+    /// The level as a word.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warn => "warn",
+            Self::Info => "info",
+            Self::Debug => "debug",
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! Holdfast's decisions: pure functions and state machines over plain data.
+//!
+//! Nothing here reads a clock, opens a socket or a file, starts a task or rolls a die: time and
+//! seeds are passed in, facts come in as values, orders go out as values. Purity is enforced by
+//! this crate's `Cargo.toml` (no runtime among its dependencies) and its `clippy.toml`.
+//!
+//! ```text
+//! sources ──▶ which addresses are known           ┐
+//! probing ──▶ when to ask an address              │
+//! health  ──▶ what its answers are worth: verdict ├─▶ agent (Machine) ──▶ probe, resolve, cut, report
+//! balance ──▶ which address first                 │
+//! pace    ──▶ how often anything may be done      ┘
+//! opening (Machine, one per connection) ──▶ dial, hedge, replay, refuse
+//! ```
+
+pub mod agent;
+pub mod balance;
+pub mod chance;
+pub mod config;
+pub mod health;
+mod journal;
+pub mod machine;
+pub mod opening;
+pub mod pace;
+pub mod probing;
+pub mod reason;
+#[cfg(any(test, feature = "sim"))]
+pub mod sim;
+pub mod sources;
+pub mod status;

@@ -1,0 +1,349 @@
+//! When to ask one upstream, and what an answer that does not come is evidence of.
+//!
+//! In the steady state one request goes out per interval on a connection that is kept open: it
+//! costs an API server a tenth of a fresh handshake and is not fooled by one lost SYN. When it is
+//! not answered in time, fresh connections are tried beside it.
+
+use std::time::Duration;
+
+use crate::chance::Chance;
+use crate::health::{Evidence, Patience};
+use crate::machine::Tick;
+use crate::status::ProbeStatus;
+
+#[cfg(test)]
+mod tests;
+
+/// Names one attempt.
+pub type ProbeId = u64;
+
+/// How far an attempt came.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// `/readyz` was answered with this HTTP status. The connection is kept.
+    Answered {
+        /// The HTTP status.
+        status: u16,
+    },
+    /// A connection that had been kept ended; says nothing but that a new one is needed.
+    Broken,
+    /// TCP is connected.
+    Connected,
+    /// The certificate is not the cluster's, or not for the expected name.
+    Foreign {
+        /// What is wrong with it, in words.
+        why: String,
+    },
+    /// The connection was refused.
+    Refused,
+    /// Reset or closed before TLS was answered.
+    Reset,
+    /// TLS is complete and the certificate verified.
+    Secured,
+    /// The shell gave up; what was late has been noticed long before.
+    TimedOut,
+    /// The network says that there is no way.
+    Unreachable,
+}
+
+/// What the shell is to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Drop that attempt and its connection.
+    Abort {
+        /// The attempt.
+        id: ProbeId,
+    },
+    /// Ask.
+    Start {
+        /// Names the attempt.
+        id: ProbeId,
+        /// On the kept connection, if it is still there.
+        reuse: bool,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Dialing,
+    Connected,
+    Secured,
+    /// A request on the kept connection.
+    Requested,
+}
+
+#[derive(Clone, Debug)]
+struct Attempt {
+    id: ProbeId,
+    started: Tick,
+    stage: Stage,
+    stage_since: Tick,
+    overdue: bool,
+    witnessed: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Finished {
+    result: String,
+    at: Tick,
+    took: Duration,
+}
+
+/// Attempts that may be under way at once; beyond it the oldest is dropped.
+const MOST_ATTEMPTS: usize = 4;
+
+/// Share by which an interval is lengthened at random, in percent, so that agents and upstreams do
+/// not fall into step.
+const JITTER_PERCENT: u32 = 10;
+
+/// The probes of one upstream.
+#[derive(Clone, Debug)]
+pub struct Probing {
+    interval: Duration,
+    patience: Patience,
+    kept: bool,
+    attempts: Vec<Attempt>,
+    next: Tick,
+    last_start: Option<Tick>,
+    finished: Option<Finished>,
+    chance: Chance,
+}
+
+impl Probing {
+    /// Probes that begin at once and go on every `interval`.
+    pub fn new(now: Tick, interval: Duration, patience: Duration, seed: u64) -> Self {
+        Self {
+            interval,
+            patience: Patience::new(patience),
+            kept: false,
+            attempts: Vec::new(),
+            next: now,
+            last_start: None,
+            finished: None,
+            chance: Chance::new(seed),
+        }
+    }
+
+    /// How long an answer may take before that is remarkable.
+    pub fn patience(&self) -> Duration {
+        self.patience.limit()
+    }
+
+    /// Whether this attempt is one of those under way.
+    pub fn has(&self, id: ProbeId) -> bool {
+        self.attempts.iter().any(|a| a.id == id)
+    }
+
+    /// Attempts that have become overdue, as evidence.
+    pub fn overdue(&mut self, now: Tick) -> Vec<Evidence> {
+        let limit = self.patience.limit();
+        let kept = &mut self.kept;
+        self.attempts
+            .iter_mut()
+            .filter(|a| !a.overdue && now >= a.stage_since + limit)
+            .map(|a| {
+                a.overdue = true;
+                *kept &= a.stage != Stage::Requested;
+                let (started, witnessed) = (a.started, a.witnessed);
+                match a.stage {
+                    Stage::Dialing => Evidence::NoConnection { started, witnessed },
+                    Stage::Connected => Evidence::NoHandshake { started, witnessed },
+                    Stage::Secured => Evidence::Late,
+                    Stage::Requested => Evidence::NoAnswer { started },
+                }
+            })
+            .collect()
+    }
+
+    /// Starts an attempt if one is due. `suspected`: something is unanswered, so fresh connections
+    /// are tried twice per interval. `witnessed`: another upstream has answered since then, so this
+    /// node's own network works.
+    pub fn start_due(
+        &mut self,
+        now: Tick,
+        suspected: bool,
+        witnessed: bool,
+        id: ProbeId,
+    ) -> Vec<Order> {
+        let waiting = self.attempts.iter().any(|a| !a.overdue);
+        if now < self.next || (waiting && !suspected) {
+            return Vec::new();
+        }
+        let mut orders = Vec::new();
+        if self.attempts.len() >= MOST_ATTEMPTS {
+            let oldest = self.attempts.remove(0);
+            orders.push(Order::Abort { id: oldest.id });
+        }
+        let reuse = self.kept && !suspected;
+        let stage = if reuse {
+            Stage::Requested
+        } else {
+            Stage::Dialing
+        };
+        self.attempts.push(Attempt {
+            id,
+            started: now,
+            stage,
+            stage_since: now,
+            overdue: false,
+            witnessed,
+        });
+        self.last_start = Some(now);
+        let pause = if suspected {
+            self.interval / 2
+        } else {
+            self.chance.stretch(self.interval, JITTER_PERCENT)
+        };
+        self.next = now + pause;
+        orders.push(Order::Start { id, reuse });
+        orders
+    }
+
+    /// Asks as soon as possible, but not more than four times per interval.
+    pub fn hurry(&mut self, now: Tick) {
+        let earliest = self.last_start.map_or(now, |s| s + self.interval / 4);
+        self.next = self.next.min(earliest.max(now));
+    }
+
+    /// Takes in how far an attempt came: what it is evidence of, and which attempts are now
+    /// pointless.
+    pub fn progress(
+        &mut self,
+        now: Tick,
+        id: ProbeId,
+        progress: &Progress,
+    ) -> (Option<Evidence>, Vec<Order>) {
+        let limit = self.patience.limit();
+        let Some(attempt) = self.attempts.iter_mut().find(|a| a.id == id) else {
+            return (None, Vec::new());
+        };
+        let in_stage = now.since(attempt.stage_since);
+        let started = attempt.started;
+        let witnessed = attempt.witnessed;
+        let stage = attempt.stage;
+        match progress {
+            Progress::Connected => {
+                self.patience.learn(in_stage);
+                attempt.enter(Stage::Connected, now);
+                (None, Vec::new())
+            }
+            Progress::Secured => {
+                self.patience.learn(in_stage);
+                attempt.enter(Stage::Secured, now);
+                // A fresh handshake worked while a request on the kept connection did not: behind a
+                // balancer that connection's target may be gone. The fresh one takes its place.
+                (Some(Evidence::Secured), self.abort_where(|a| a.overdue))
+            }
+            Progress::Answered { status } => {
+                self.patience.learn(in_stage);
+                let late = in_stage >= limit;
+                self.finish(now, id, started, format!("HTTP {status}"));
+                self.kept = true;
+                let orders = self.abort_where(|_| true);
+                let status = *status;
+                (Some(Evidence::Answered { status, late }), orders)
+            }
+            Progress::Broken => {
+                self.finish(now, id, started, "connection ended".to_owned());
+                self.kept = false;
+                if stage == Stage::Requested {
+                    self.next = now;
+                }
+                (None, Vec::new())
+            }
+            Progress::Foreign { why } => {
+                self.finish(now, id, started, format!("certificate: {why}"));
+                (Some(Evidence::Foreign), Vec::new())
+            }
+            Progress::Refused => {
+                self.finish(now, id, started, "refused".to_owned());
+                (Some(Evidence::Refused), Vec::new())
+            }
+            Progress::Reset => {
+                self.finish(now, id, started, "reset before TLS".to_owned());
+                (Some(Evidence::Reset), Vec::new())
+            }
+            Progress::Unreachable => {
+                self.finish(now, id, started, "unreachable".to_owned());
+                (
+                    Some(Evidence::Unreachable { started, witnessed }),
+                    Vec::new(),
+                )
+            }
+            Progress::TimedOut => {
+                self.finish(now, id, started, "no answer".to_owned());
+                (None, Vec::new())
+            }
+        }
+    }
+
+    /// Moves the clocks of all attempts: the process itself was held up for `late`, so nothing that
+    /// it did not notice in that time is evidence.
+    pub fn forgive(&mut self, late: Duration) {
+        for attempt in &mut self.attempts {
+            attempt.started = attempt.started + late;
+            attempt.stage_since = attempt.stage_since + late;
+        }
+    }
+
+    /// When [`overdue`](Self::overdue) or [`start_due`](Self::start_due) has something to do next.
+    pub fn next_wake(&self, suspected: bool) -> Option<Tick> {
+        let limit = self.patience.limit();
+        let waiting = self.attempts.iter().any(|a| !a.overdue);
+        self.attempts
+            .iter()
+            .filter(|a| !a.overdue)
+            .map(|a| a.stage_since + limit)
+            .chain((suspected || !waiting).then_some(self.next))
+            .min()
+    }
+
+    /// When the next attempt starts.
+    pub const fn next_start(&self) -> Tick {
+        self.next
+    }
+
+    /// The latest finished attempt, for `status`.
+    pub fn status(&self, now: Tick) -> Option<ProbeStatus> {
+        self.finished.as_ref().map(|f| ProbeStatus {
+            result: f.result.clone(),
+            age_s: now.since(f.at).as_secs_f64(),
+            took_s: f.took.as_secs_f64(),
+        })
+    }
+
+    /// Ends all attempts, for an upstream that is forgotten.
+    pub fn abort_all(&mut self) -> Vec<Order> {
+        self.kept = false;
+        self.abort_where(|_| true)
+    }
+
+    fn abort_where(&mut self, unwanted: impl Fn(&Attempt) -> bool) -> Vec<Order> {
+        let mut orders = Vec::new();
+        self.attempts.retain(|attempt| {
+            let drop = unwanted(attempt);
+            if drop {
+                orders.push(Order::Abort { id: attempt.id });
+            }
+            !drop
+        });
+        orders
+    }
+
+    fn finish(&mut self, now: Tick, id: ProbeId, started: Tick, result: String) {
+        self.attempts.retain(|a| a.id != id);
+        self.finished = Some(Finished {
+            result,
+            at: now,
+            took: now.since(started),
+        });
+    }
+}
+
+impl Attempt {
+    const fn enter(&mut self, stage: Stage, now: Tick) {
+        self.stage = stage;
+        self.stage_since = now;
+        self.overdue = false;
+    }
+}

@@ -1,0 +1,114 @@
+//! The closed vocabulary of why: log line, metric label and status row all take their word from here.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Why Holdfast judges an upstream as it does, or why it acted.
+///
+/// The text form is kebab-case and stable: it is a metric label and part of the JSON of
+/// `holdfast status`.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reason {
+    /// A source named the address for the first time.
+    AddressAdded,
+    /// Every source has dropped the address, for long enough to believe it.
+    AddressRemoved,
+    /// Every upstream looks bad, so all of them are tried: nothing is made worse.
+    AllUpstreamsBad,
+    /// TCP connects, but TLS is never answered, and a connection there is silent too.
+    Hung,
+    /// The address looks bad, but so does every other: the fault is this node's own network.
+    LocalFaultSuspected,
+    /// Nothing has been heard from the address yet.
+    NotYetProven,
+    /// The drain time is over and the connection is still open.
+    DrainTimeOver,
+    /// A source could not be asked, or its answer could not be used; what it said before stands.
+    SourceFailed,
+    /// A source that failed before answers again.
+    SourceRecovered,
+    /// Acting now would exceed the limit of cuts per window; it is done as soon as the limit allows.
+    RateLimited,
+    /// `/readyz` answered 401, 403, 404 or 429: alive, readiness unknown.
+    ReadinessUnknown,
+    /// `/readyz` answered 200.
+    ReadyzOk,
+    /// `/readyz` answered with a failure (HTTP 500 from an API server that is shutting down or not ready).
+    ReadyzFailed,
+    /// The upstream answers again after it was bad, and is being watched before it is trusted.
+    Recovering,
+    /// The connection was refused: nothing listens there.
+    Refused,
+    /// The connection was reset or closed before TLS was answered.
+    Reset,
+    /// Packets to the address are not answered at all.
+    Silent,
+    /// Answers come, but late; slowness never cuts.
+    Slow,
+    /// The network says that the address can't be reached (no route, host or network unreachable).
+    Unreachable,
+    /// The certificate is not from the cluster's CA or not for the expected name: somebody else has
+    /// this address.
+    WrongCertificate,
+}
+
+impl Reason {
+    /// Every reason, in declaration order; reference docs and metrics are built from it.
+    pub const ALL: [Self; 20] = [
+        Self::AddressAdded,
+        Self::AddressRemoved,
+        Self::AllUpstreamsBad,
+        Self::Hung,
+        Self::LocalFaultSuspected,
+        Self::NotYetProven,
+        Self::DrainTimeOver,
+        Self::SourceFailed,
+        Self::SourceRecovered,
+        Self::RateLimited,
+        Self::ReadinessUnknown,
+        Self::ReadyzOk,
+        Self::ReadyzFailed,
+        Self::Recovering,
+        Self::Refused,
+        Self::Reset,
+        Self::Silent,
+        Self::Slow,
+        Self::Unreachable,
+        Self::WrongCertificate,
+    ];
+
+    /// The reason as a label.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::AddressAdded => "address-added",
+            Self::AddressRemoved => "address-removed",
+            Self::AllUpstreamsBad => "all-upstreams-bad",
+            Self::Hung => "hung",
+            Self::LocalFaultSuspected => "local-fault-suspected",
+            Self::NotYetProven => "not-yet-proven",
+            Self::DrainTimeOver => "drain-time-over",
+            Self::SourceFailed => "source-failed",
+            Self::SourceRecovered => "source-recovered",
+            Self::RateLimited => "rate-limited",
+            Self::ReadinessUnknown => "readiness-unknown",
+            Self::ReadyzOk => "readyz-ok",
+            Self::ReadyzFailed => "readyz-failed",
+            Self::Recovering => "recovering",
+            Self::Refused => "refused",
+            Self::Reset => "reset",
+            Self::Silent => "silent",
+            Self::Slow => "slow",
+            Self::Unreachable => "unreachable",
+            Self::WrongCertificate => "wrong-certificate",
+        }
+    }
+}
+
+impl std::fmt::Display for Reason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

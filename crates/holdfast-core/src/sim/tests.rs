@@ -1,0 +1,345 @@
+use super::*;
+use crate::reason::Reason;
+use crate::status::{Verdict, What};
+
+fn address(n: u8) -> SocketAddr {
+    SocketAddr::from(([10, 0, 0, n], 6443))
+}
+
+fn s(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}
+
+/// A world of `n` servers, all of them seeds and in DNS, that has run for five seconds with ten
+/// connections; gives also the server that they chose.
+fn settled(n: u8) -> (Sim, SocketAddr) {
+    let all: Vec<_> = (1..=n).map(address).collect();
+    let mut sim = Sim::new(settings(all.clone(), 7), Mood::Up, all.clone(), all.clone());
+    sim.run(s(1));
+    for _ in 0..10 {
+        sim.schedule(Duration::ZERO, Event::Connect);
+    }
+    sim.run(s(4));
+    let home = *all.iter().max_by_key(|a| sim.connections_on(**a)).unwrap();
+    assert_eq!(sim.connections_on(home), 10);
+    (sim, home)
+}
+
+fn verdict(sim: &Sim, address: SocketAddr) -> (Verdict, Reason) {
+    let status = sim.status();
+    let upstream = status.upstreams.iter().find(|u| u.address == address);
+    upstream.map(|u| (u.verdict, u.reason)).unwrap()
+}
+
+fn turn(sim: &mut Sim, address: SocketAddr, mood: Mood) {
+    sim.schedule(Duration::ZERO, Event::Turn(address, mood));
+}
+
+#[test]
+fn a_silent_upstreams_connections_are_cut_within_two_seconds() {
+    let (mut sim, home) = settled(3);
+    turn(&mut sim, home, Mood::Silent);
+    let fault = sim.now();
+    sim.run(s(3));
+    assert_eq!(sim.cuts.len(), 10);
+    assert!(
+        sim.cuts.iter().all(|c| c.at.since(fault) < s(2)),
+        "{:?}",
+        sim.cuts
+    );
+    assert_eq!(verdict(&sim, home), (Verdict::Silent, Reason::Silent));
+    assert_eq!(sim.connections_on(home), 0);
+}
+
+#[test]
+fn a_hung_upstreams_connections_are_cut_within_two_seconds() {
+    let (mut sim, home) = settled(3);
+    turn(&mut sim, home, Mood::Hung);
+    let fault = sim.now();
+    sim.run(s(3));
+    assert_eq!(sim.cuts.len(), 10);
+    assert!(
+        sim.cuts.iter().all(|c| c.at.since(fault) < s(2)),
+        "{:?}",
+        sim.cuts
+    );
+    assert_eq!(verdict(&sim, home), (Verdict::Silent, Reason::Hung));
+}
+
+#[test]
+fn s3_slow_upstreams_are_never_cut() {
+    let (mut sim, _) = settled(3);
+    for n in 1..=3 {
+        turn(&mut sim, address(n), Mood::Slow(s(12)));
+    }
+    sim.run(s(300));
+    assert_eq!(sim.cuts, []);
+}
+
+#[test]
+fn s3_when_every_address_is_silent_nothing_is_cut() {
+    let (mut sim, home) = settled(3);
+    sim.schedule(Duration::ZERO, Event::Link(false));
+    sim.run(s(60));
+    assert_eq!(sim.cuts, []);
+    let status = sim.status();
+    assert!(status.actions.iter().any(|a| a.what == What::Withheld
+        && matches!(
+            a.reason,
+            Reason::AllUpstreamsBad | Reason::LocalFaultSuspected
+        )));
+    sim.schedule(Duration::ZERO, Event::Link(true));
+    sim.run(s(10));
+    assert_eq!(sim.cuts, []);
+    assert_eq!(verdict(&sim, home).0, Verdict::Ready);
+}
+
+#[test]
+fn s2_the_only_upstream_keeps_its_connections() {
+    let (mut sim, home) = settled(1);
+    turn(&mut sim, home, Mood::Silent);
+    sim.run(s(60));
+    assert_eq!(sim.cuts, []);
+}
+
+#[test]
+fn a_new_address_is_the_way_out_for_the_only_upstreams_connections() {
+    let old = address(1);
+    let new = address(2);
+    let mut sim = Sim::new(settings([], 7), Mood::Up, [old, new], [old]);
+    sim.run(s(1));
+    sim.schedule(Duration::ZERO, Event::Connect);
+    sim.run(s(10));
+    turn(&mut sim, old, Mood::Silent);
+    sim.run(s(30));
+    assert_eq!(sim.cuts, []);
+    sim.schedule(Duration::ZERO, Event::Rename(BTreeSet::from([new])));
+    let renamed = sim.now();
+    sim.run(s(10));
+    assert_eq!(sim.cuts.len(), 1);
+    assert!(
+        sim.cuts[0].at.since(renamed) < s(6 + 2),
+        "one lifetime, and the proof"
+    );
+    assert_eq!(sim.connections_on(new), 1);
+}
+
+#[test]
+fn s1_failing_lookups_change_nothing() {
+    let (mut sim, home) = settled(3);
+    for resolver in [Resolver::Failing, Resolver::Denying] {
+        sim.schedule(Duration::ZERO, Event::Resolve(resolver));
+        sim.run(s(600));
+    }
+    assert_eq!(sim.cuts, []);
+    assert_eq!(sim.connections_on(home), 10);
+    assert_eq!(sim.status().upstreams.len(), 3);
+}
+
+#[test]
+fn s6_with_all_refusing_the_first_one_back_is_used() {
+    let (mut sim, _) = settled(3);
+    for n in 1..=3 {
+        turn(&mut sim, address(n), Mood::Refusing);
+    }
+    sim.schedule(s(1), Event::Connect);
+    sim.run(s(30));
+    assert!(sim.turned_away > 0);
+    assert_eq!(sim.offer.order.len(), 3);
+    turn(&mut sim, address(2), Mood::Up);
+    sim.run(s(3));
+    assert_eq!(sim.connections_on(address(2)), 1);
+    assert_eq!(verdict(&sim, address(2)).0, Verdict::Ready);
+}
+
+#[test]
+fn a_stranger_is_never_used_and_its_connections_are_cut() {
+    let (mut sim, home) = settled(2);
+    turn(&mut sim, home, Mood::Foreign);
+    sim.run(s(3));
+    assert_eq!(
+        verdict(&sim, home),
+        (Verdict::Foreign, Reason::WrongCertificate)
+    );
+    assert_eq!(sim.connections_on(home), 0);
+    assert!(sim.offer.order.iter().all(|c| c.address != home));
+}
+
+#[test]
+fn with_a_wrong_ca_clients_are_still_served() {
+    let all = [address(1), address(2)];
+    let mut sim = Sim::new(settings(all, 7), Mood::Foreign, all, all);
+    sim.run(s(5));
+    sim.schedule(Duration::ZERO, Event::Connect);
+    sim.run(s(5));
+    assert_eq!(sim.served, 1);
+    assert_eq!(sim.cuts, []);
+}
+
+#[test]
+fn case_43_a_failing_readyz_drains_and_cuts_nothing() {
+    let (mut sim, home) = settled(3);
+    turn(&mut sim, home, Mood::NotReady);
+    sim.run(s(50));
+    assert_eq!(sim.cuts, []);
+    assert_eq!(sim.connections_on(home), 10);
+    sim.schedule(Duration::ZERO, Event::Connect);
+    sim.run(s(1));
+    assert_eq!(sim.connections_on(home), 10, "new ones go elsewhere");
+}
+
+#[test]
+fn an_address_that_left_dns_is_drained_not_reset() {
+    let (old, new) = (address(1), address(2));
+    let mut sim = Sim::new(settings([], 7), Mood::Up, [old, new], [old]);
+    sim.run(s(1));
+    sim.schedule(Duration::ZERO, Event::Connect);
+    sim.run(s(5));
+    sim.schedule(Duration::ZERO, Event::Rename(BTreeSet::from([new])));
+    sim.run(s(60));
+    assert_eq!(
+        verdict(&sim, old),
+        (Verdict::Draining, Reason::AddressRemoved)
+    );
+    assert_eq!(sim.cuts, []);
+    sim.run(s(60));
+    assert_eq!(sim.cuts.len(), 1);
+    assert!(!sim.cuts[0].reset);
+    assert_eq!(
+        sim.status().upstreams.len(),
+        1,
+        "forgotten once nothing stands on it"
+    );
+}
+
+#[test]
+fn case_21_a_starved_agent_blames_nobody() {
+    let (mut sim, _) = settled(3);
+    for i in 0..200 {
+        sim.schedule(
+            Duration::from_millis(i * 700),
+            Event::Starve(Duration::from_millis(650)),
+        );
+    }
+    sim.run(s(150));
+    assert_eq!(sim.cuts, []);
+}
+
+#[test]
+fn case_35_fifty_restarts_and_always_back() {
+    let (mut sim, home) = settled(3);
+    for round in 0..50 {
+        turn(&mut sim, home, Mood::Refusing);
+        sim.run(s(2));
+        turn(&mut sim, home, Mood::Up);
+        sim.run(s(3));
+        assert_eq!(verdict(&sim, home).0, Verdict::Ready, "round {round}");
+    }
+}
+
+#[test]
+fn s5_a_flapping_upstream_costs_no_more_cuts_than_the_limit() {
+    let (mut sim, _) = settled(3);
+    for _ in 0..60 {
+        for n in 1..=3 {
+            turn(&mut sim, address(n), Mood::Silent);
+            sim.run(Duration::from_millis(3500));
+            turn(&mut sim, address(n), Mood::Up);
+            sim.run(Duration::from_millis(3500));
+        }
+    }
+    let minutes = sim.now().since_start().as_secs() / 60 + 1;
+    // Ten connections hang on one upstream at the most.
+    let episodes: BTreeSet<_> = sim.cuts.iter().map(|c| (c.at, c.upstream)).collect();
+    assert!(
+        episodes.len() as u64 <= 6 * (minutes + 1),
+        "{} episodes",
+        episodes.len()
+    );
+    assert!(!episodes.is_empty());
+}
+
+#[test]
+fn s12_every_cut_stands_in_the_status_with_its_evidence() {
+    let (mut sim, home) = settled(3);
+    turn(&mut sim, home, Mood::Silent);
+    sim.run(s(3));
+    let status = sim.status();
+    let told: Vec<_> = status
+        .actions
+        .iter()
+        .filter(|a| a.what == What::ConnectionCut)
+        .collect();
+    assert_eq!(told.len(), sim.cuts.len());
+    for action in told {
+        assert_eq!(action.upstream, Some(home));
+        assert!(action.connection.is_some());
+        assert_eq!(action.reason, Reason::Silent);
+        assert!(action.evidence.contains("no byte"), "{}", action.evidence);
+        assert!(!action.next.is_empty());
+    }
+}
+
+/// One random history; the invariants are asserted inside the simulator at every step.
+fn history(seed: u64) {
+    let mut chance = Chance::new(seed);
+    let all: Vec<_> = (1..=3).map(address).collect();
+    let seeds = all
+        .iter()
+        .take(usize::try_from(chance.below(4)).unwrap())
+        .copied();
+    let mut sim = Sim::new(settings(seeds, seed), Mood::Up, all.clone(), all.clone());
+    for _ in 0..12 {
+        let event = sim.random_event(&mut chance);
+        sim.schedule(Duration::from_millis(chance.below(20_000)), event);
+    }
+    sim.run(s(25));
+    // Everything heals; the agent must find that out, come to rest and forget nothing.
+    for a in &all {
+        turn(&mut sim, *a, Mood::Up);
+    }
+    sim.schedule(Duration::ZERO, Event::Link(true));
+    sim.schedule(Duration::ZERO, Event::Resolve(Resolver::Truthful));
+    sim.schedule(Duration::ZERO, Event::Rename(all.iter().copied().collect()));
+    sim.run(s(60));
+    for a in &all {
+        assert_eq!(verdict(&sim, *a).0, Verdict::Ready, "{a} did not find back");
+    }
+    let quiet_from = sim.status().actions.last().map_or(0, |a| a.seq);
+    let cuts = sim.cuts.len();
+    sim.run(s(60));
+    assert_eq!(sim.cuts.len(), cuts, "it came to rest");
+    assert_eq!(sim.status().actions.last().map_or(0, |a| a.seq), quiet_from);
+}
+
+/// Histories per run of the tests; `make sim` sets more.
+fn histories() -> u64 {
+    option_env!("HOLDFAST_SIM_HISTORIES")
+        .and_then(|n| n.parse().ok())
+        .unwrap_or(2_000)
+}
+
+#[test]
+fn s1_s2_s3_s4_s6_hold_in_random_histories() {
+    for seed in 0..histories() {
+        let run = std::panic::catch_unwind(|| history(seed));
+        assert!(run.is_ok(), "history with seed {seed} failed");
+    }
+}
+
+#[test]
+fn the_same_seed_is_the_same_run() {
+    let run = |seed| {
+        let mut chance = Chance::new(seed);
+        let all: Vec<_> = (1..=3).map(address).collect();
+        let mut sim = Sim::new(settings([], seed), Mood::Up, all.clone(), all);
+        for _ in 0..12 {
+            let event = sim.random_event(&mut chance);
+            sim.schedule(Duration::from_millis(chance.below(20_000)), event);
+        }
+        sim.run(s(30));
+        format!("{:?}", sim.status())
+    };
+    assert_eq!(run(5), run(5));
+    assert_ne!(run(5), run(6));
+}

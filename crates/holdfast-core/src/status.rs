@@ -1,0 +1,244 @@
+//! What readers see: the one type behind `/status`, `holdfast status` and the lab's assertions.
+
+use std::net::SocketAddr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::reason::Reason;
+
+/// The agent's knowledge and latest actions at one moment. Durations are seconds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Status {
+    /// Version of the agent.
+    pub version: String,
+    /// Name of the node; it seeds the choice of upstreams.
+    pub node: String,
+    /// The endpoint that nodes are told to use, as configured.
+    pub endpoint: String,
+    /// Time since the agent started.
+    pub uptime_s: f64,
+    /// Whether the agent can serve: it listens and at least one upstream is usable.
+    pub ready: bool,
+    /// Addresses of the local listeners.
+    pub listeners: Vec<SocketAddr>,
+    /// Client connections that are open now.
+    pub connections: usize,
+    /// Where addresses come from, and how each source does.
+    pub sources: Vec<SourceStatus>,
+    /// Every known API server address.
+    pub upstreams: Vec<UpstreamStatus>,
+    /// The latest actions and changes of verdict, oldest first.
+    pub actions: Vec<ActionStatus>,
+}
+
+/// One source of addresses.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SourceStatus {
+    /// Which source.
+    pub source: Source,
+    /// Addresses that stand on this source now.
+    pub addresses: Vec<SocketAddr>,
+    /// Time since the last usable answer.
+    pub age_s: Option<f64>,
+    /// What went wrong at the last attempt, if it failed.
+    pub failure: Option<String>,
+    /// Lifetime of the last usable answer, after clamping.
+    pub lifetime_s: Option<f64>,
+    /// Time until it is asked again.
+    pub next_s: Option<f64>,
+}
+
+/// A source of addresses.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Source {
+    /// Listed in the configuration; never expires.
+    Seed,
+    /// A records of the endpoint's name.
+    DnsA,
+    /// AAAA records of the endpoint's name.
+    DnsAaaa,
+}
+
+impl Source {
+    /// The source as a label.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Seed => "seed",
+            Self::DnsA => "dns-a",
+            Self::DnsAaaa => "dns-aaaa",
+        }
+    }
+}
+
+/// How good an upstream is.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Verified and ready.
+    Ready,
+    /// Verified and alive, but answers late. Kept, never cut.
+    Slow,
+    /// Verified and alive, but not ready or no longer listed: no new connections while there is
+    /// better, existing ones stay until they end or the drain time is over.
+    Draining,
+    /// Not proven yet, or answering again after it was bad.
+    Probation,
+    /// Does not answer: its connections are cut, new ones go elsewhere.
+    Silent,
+    /// Refuses connections or can't be reached.
+    Dead,
+    /// Somebody else has this address now: never used.
+    Foreign,
+}
+
+impl Verdict {
+    /// Every verdict, best first.
+    pub const ALL: [Self; 7] = [
+        Self::Ready,
+        Self::Slow,
+        Self::Draining,
+        Self::Probation,
+        Self::Silent,
+        Self::Dead,
+        Self::Foreign,
+    ];
+
+    /// The verdict as a label.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ready => "ready",
+            Self::Slow => "slow",
+            Self::Draining => "draining",
+            Self::Probation => "probation",
+            Self::Silent => "silent",
+            Self::Dead => "dead",
+            Self::Foreign => "foreign",
+        }
+    }
+}
+
+/// One API server address.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct UpstreamStatus {
+    /// The address.
+    pub address: SocketAddr,
+    /// How good it is.
+    pub verdict: Verdict,
+    /// Why.
+    pub reason: Reason,
+    /// Time since the verdict or its reason last changed.
+    pub since_s: f64,
+    /// Which sources name it, and how long ago each did so last.
+    pub origins: Vec<OriginStatus>,
+    /// Client connections on it.
+    pub connections: usize,
+    /// The latest finished probe.
+    pub last_probe: Option<ProbeStatus>,
+    /// Time since it last sent a byte, to a probe or to a client.
+    pub last_byte_s: Option<f64>,
+    /// Time until the next probe.
+    pub next_probe_s: Option<f64>,
+}
+
+/// One source's word on an address.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OriginStatus {
+    /// The source.
+    pub source: Source,
+    /// Time since it named the address last.
+    pub age_s: f64,
+    /// Usable answers since then that did not name it.
+    pub missed: u32,
+}
+
+/// One finished probe.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ProbeStatus {
+    /// What it found, in words.
+    pub result: String,
+    /// Time since it ended.
+    pub age_s: f64,
+    /// How long it took.
+    pub took_s: f64,
+}
+
+/// Something that Holdfast did or concluded.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ActionStatus {
+    /// Counts up by one from 1 in the life of the agent.
+    pub seq: u64,
+    /// Time since the agent started.
+    pub at_s: f64,
+    /// What was done.
+    pub what: What,
+    /// The address it was done to, if it concerns one.
+    pub upstream: Option<SocketAddr>,
+    /// The client connection, if it concerns one; counts up from 1.
+    pub connection: Option<u64>,
+    /// The verdict that follows, where one changed.
+    pub verdict: Option<Verdict>,
+    /// Why.
+    pub reason: Reason,
+    /// The evidence, in words.
+    pub evidence: String,
+    /// What happens next, in words.
+    pub next: String,
+}
+
+/// What an action was.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum What {
+    /// An upstream came into the set.
+    UpstreamAdded,
+    /// An upstream left the set.
+    UpstreamRemoved,
+    /// An upstream's verdict changed.
+    VerdictChanged,
+    /// A connection was cut with a reset.
+    ConnectionCut,
+    /// A drained connection was closed in order.
+    ConnectionDrained,
+    /// A client was turned away, since nothing could serve it.
+    ConnectionRefused,
+    /// A source failed or came back.
+    SourceChanged,
+    /// Something that would have been done was not done, for safety.
+    Withheld,
+}
+
+impl What {
+    /// Every kind of action, in declaration order.
+    pub const ALL: [Self; 8] = [
+        Self::UpstreamAdded,
+        Self::UpstreamRemoved,
+        Self::VerdictChanged,
+        Self::ConnectionCut,
+        Self::ConnectionDrained,
+        Self::ConnectionRefused,
+        Self::SourceChanged,
+        Self::Withheld,
+    ];
+
+    /// The action as a label.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::UpstreamAdded => "upstream-added",
+            Self::UpstreamRemoved => "upstream-removed",
+            Self::VerdictChanged => "verdict-changed",
+            Self::ConnectionCut => "connection-cut",
+            Self::ConnectionDrained => "connection-drained",
+            Self::ConnectionRefused => "connection-refused",
+            Self::SourceChanged => "source-changed",
+            Self::Withheld => "withheld",
+        }
+    }
+}
