@@ -23,7 +23,6 @@ mod cutting;
 mod story;
 mod view;
 
-
 pub use cutting::Traffic;
 pub use view::Identity;
 
@@ -194,8 +193,12 @@ struct Connection {
     ending: bool,
 }
 
-/// A wake that comes later than this means that the process did not run.
+/// A wake that comes later than this means that the process did not run: what was overdue meanwhile
+/// gets the time back.
 const HELD_UP: Duration = Duration::from_millis(100);
+
+/// After this all evidence is stale, and gathered anew.
+const HELD_UP_LONG: Duration = Duration::from_millis(500);
 
 /// Clients that are turned away are written down at most this often: the count is in the metrics.
 const TURNED_AWAY_EVERY: Duration = Duration::from_secs(10);
@@ -215,6 +218,8 @@ pub struct Agent {
     ca_proved: bool,
     next_probe: ProbeId,
     expected_wake: Option<Tick>,
+    /// Signs of life from before this are no witness: they may have waited for this process.
+    fresh_from: Tick,
     actions: VecDeque<Action>,
 }
 
@@ -243,6 +248,7 @@ impl Agent {
             ca_proved: false,
             next_probe: 1,
             expected_wake: None,
+            fresh_from: Tick::ZERO,
             actions: VecDeque::new(),
             settings,
         };
@@ -352,23 +358,29 @@ impl Agent {
         let Some(upstream) = self.upstreams.get_mut(&address) else {
             return;
         };
-        let had_suspicion = upstream.health.suspicion().is_some();
+        let before = upstream.health.suspicion();
         let change = upstream.health.observe(now, evidence, alone);
         self.ca_proved |= upstream.health.verified();
-        let suspicion = upstream.health.suspicion();
-        if let Some(suspicion) = suspicion
-            && !had_suspicion
-        {
-            // Is it that address, or this node's own network? The others know.
-            upstream.probing.hurry(now);
-            for (other, upstream) in &mut self.upstreams {
-                if *other != address && upstream.health.heard() < Some(suspicion.since) {
-                    upstream.probing.hurry(now);
-                }
+        if let Some(suspicion) = upstream.health.suspicion() {
+            if before.is_none() {
+                upstream.probing.hurry(now);
+                self.sources.ask_soon(now);
             }
-            self.sources.ask_soon(now);
+            // Is it that address, or this node's own network? The others know, before and after.
+            let asked = suspicion.witnessed.unwrap_or(suspicion.since);
+            if before.is_none() || before.and_then(|b| b.witnessed) != suspicion.witnessed {
+                self.ask_witnesses(now, address, asked);
+            }
         }
         self.changed(now, address, change);
+    }
+
+    fn ask_witnesses(&mut self, now: Tick, address: SocketAddr, since: Tick) {
+        for (other, upstream) in &mut self.upstreams {
+            if *other != address && upstream.health.heard() < Some(since) {
+                upstream.probing.hurry(now);
+            }
+        }
     }
 
     /// Whether some other upstream can take what this one can't.
@@ -380,6 +392,7 @@ impl Agent {
 
     /// Whether some other upstream was heard at or after `since`.
     fn witness(&self, address: SocketAddr, since: Tick) -> bool {
+        let since = since.max(self.fresh_from);
         self.upstreams.iter().any(|(other, u)| {
             *other != address && is_proven(u.health.verdict()) && u.health.heard() >= Some(since)
         })
@@ -463,24 +476,24 @@ impl Agent {
         self.expected_wake = self.next_wake();
     }
 
-    /// Drops upstreams that no source names any more and that nothing stands on (never the last
-    /// usable one: S2).
+    /// Drops upstreams that no source names any more and that nothing stands on. A usable one only
+    /// when another one that is still named can take its place (S2).
     fn forget(&mut self, now: Tick) {
+        let named_and_proven = self
+            .upstreams
+            .iter()
+            .any(|(address, u)| self.sources.names(*address) && is_proven(u.health.verdict()));
         let gone: Vec<_> = self
             .upstreams
             .iter()
             .filter(|(address, upstream)| {
                 !self.sources.names(**address)
                     && self.connections_on(**address).next().is_none()
-                    && (!balance::is_usable(upstream.health.verdict())
-                        || self.usable_besides(**address))
+                    && (named_and_proven || !balance::is_usable(upstream.health.verdict()))
             })
             .map(|(address, _)| *address)
             .collect();
         for address in gone {
-            if self.upstreams.len() == 1 {
-                break;
-            }
             if let Some(mut upstream) = self.upstreams.remove(&address) {
                 let orders = upstream.probing.abort_all();
                 self.order_probes(address, orders);
@@ -512,7 +525,19 @@ impl Agent {
         let late = self
             .expected_wake
             .map_or(Duration::ZERO, |expected| now.since(expected));
-        if late > HELD_UP {
+        if late > HELD_UP_LONG {
+            // What arrives now may have been on its way for as long: it proves nothing about now.
+            self.fresh_from = now + HELD_UP_LONG;
+            let addresses: Vec<_> = self.upstreams.keys().copied().collect();
+            for address in addresses {
+                if let Some(upstream) = self.upstreams.get_mut(&address) {
+                    upstream.health.forgive();
+                    upstream.probing.hurry(now);
+                    let orders = upstream.probing.abort_all();
+                    self.order_probes(address, orders);
+                }
+            }
+        } else if late > HELD_UP {
             for upstream in self.upstreams.values_mut() {
                 upstream.probing.forgive(late);
             }

@@ -69,9 +69,9 @@ pub enum Evidence {
 pub struct Suspicion {
     /// Start of the first unanswered attempt: what was heard before that says nothing.
     pub since: Tick,
-    /// One of the attempts was started after another upstream had answered: the fault is not this
-    /// node's own network.
-    pub witnessed: bool,
+    /// When an attempt proved to be unanswered that was started after another upstream had answered.
+    /// If that one answers afterwards as well, the fault is not this node's own network.
+    pub witnessed: Option<Tick>,
     /// How many attempts stayed unanswered.
     pub unanswered: u32,
     /// How many of them were connection attempts, the rest were requests or handshakes.
@@ -191,7 +191,7 @@ impl Health {
             Evidence::Refused => self.hard(now, Reason::Refused),
             Evidence::Reset => self.hard(now, Reason::Reset),
             Evidence::Unreachable { started, witnessed } => {
-                self.suspect(started, true, witnessed);
+                self.suspect(now, started, true, witnessed);
                 self.hard(now, Reason::Unreachable)
             }
             Evidence::NoAnswer { started } => self.unanswered(now, started, false, false),
@@ -250,6 +250,11 @@ impl Health {
         self.turn(now, verdict, reason)
     }
 
+    /// Drops what is unanswered: this process itself was held up.
+    pub const fn forgive(&mut self) {
+        self.suspicion = None;
+    }
+
     /// A sign of life that says nothing about readiness.
     fn alive(&mut self, now: Tick) -> Option<Change> {
         self.heard_at(now);
@@ -304,7 +309,7 @@ impl Health {
             // It spoke after that attempt began: one lost packet, or a slow answer.
             return None;
         }
-        self.suspect(started, unconnected, witnessed);
+        self.suspect(now, started, unconnected, witnessed);
         let suspicion = self.suspicion?;
         let convicted = suspicion.unanswered >= ATTEMPTS_TO_CONVICT;
         match (self.verdict, self.reason) {
@@ -324,15 +329,17 @@ impl Health {
         }
     }
 
-    fn suspect(&mut self, started: Tick, unconnected: bool, witnessed: bool) {
+    fn suspect(&mut self, now: Tick, started: Tick, unconnected: bool, witnessed: bool) {
         let mut suspicion = self.suspicion.unwrap_or(Suspicion {
             since: started,
-            witnessed: false,
+            witnessed: None,
             unanswered: 0,
             unconnected: 0,
         });
         suspicion.since = suspicion.since.min(started);
-        suspicion.witnessed |= witnessed;
+        if witnessed {
+            suspicion.witnessed.get_or_insert(now);
+        }
         suspicion.unanswered = suspicion.unanswered.saturating_add(1);
         suspicion.unconnected = suspicion.unconnected.saturating_add(u32::from(unconnected));
         self.suspicion = Some(suspicion);

@@ -307,14 +307,7 @@ impl Sim {
                 let since = self.now;
                 self.servers.insert(address, Server { mood, since });
                 if mood == Mood::Refusing {
-                    let on = |(id, c): (&ConnectionId, &Client)| {
-                        (c.upstream == Some(address)).then_some(*id)
-                    };
-                    let reset: Vec<_> = self.clients.iter().filter_map(on).collect();
-                    for connection in reset {
-                        self.clients.remove(&connection);
-                        self.put(ROUND_TRIP, Due::Fact(Input::Closed { connection }));
-                    }
+                    self.reset_connections(address);
                 }
             }
             Event::Rename(name) => self.name = name,
@@ -340,7 +333,34 @@ impl Sim {
         else {
             return false;
         };
-        *progress != Progress::TimedOut && self.mood(*upstream) == Mood::Silent
+        let mood = self.mood(*upstream);
+        let serving = matches!(mood, Mood::Up | Mood::NotReady | Mood::Slow(_));
+        match progress {
+            Progress::Answered { .. } | Progress::Secured => !serving,
+            Progress::Connected => !serving && !matches!(mood, Mood::Hung | Mood::Foreign),
+            Progress::Foreign { .. } => mood != Mood::Foreign,
+            Progress::Refused | Progress::Reset | Progress::Broken => mood == Mood::Silent,
+            Progress::Unreachable | Progress::TimedOut => false,
+        }
+    }
+
+    /// A server that ends resets its connections, the probes' among them.
+    fn reset_connections(&mut self, address: SocketAddr) {
+        let on = |(id, c): (&ConnectionId, &Client)| (c.upstream == Some(address)).then_some(*id);
+        let reset: Vec<_> = self.clients.iter().filter_map(on).collect();
+        for connection in reset {
+            self.clients.remove(&connection);
+            self.put(ROUND_TRIP, Due::Fact(Input::Closed { connection }));
+        }
+        for due in self.due.values_mut() {
+            if let Due::Fact(Input::Probed {
+                upstream, progress, ..
+            }) = due
+                && *upstream == address
+            {
+                *progress = Progress::Broken;
+            }
+        }
     }
 
     /// Carries the agent's orders out.

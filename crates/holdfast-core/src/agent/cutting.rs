@@ -75,7 +75,8 @@ impl Agent {
             Verdict::Dead if answered => return,
             Verdict::Foreign => self.witness(address, since),
             Verdict::Silent | Verdict::Dead => {
-                upstream.health.suspicion().is_some_and(|s| s.witnessed)
+                let unanswered = upstream.health.suspicion().and_then(|s| s.witnessed);
+                unanswered.is_some_and(|at| self.witness(address, at))
             }
             Verdict::Ready | Verdict::Slow | Verdict::Draining | Verdict::Probation => return,
         };

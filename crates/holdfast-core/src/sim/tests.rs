@@ -280,30 +280,37 @@ fn s12_every_cut_stands_in_the_status_with_its_evidence() {
     }
 }
 
-/// One random history; the invariants are asserted inside the simulator at every step.
-fn history(seed: u64) {
+/// A world with a random future; the events are told in words as well.
+fn random_world(seed: u64) -> (Sim, Vec<String>) {
     let mut chance = Chance::new(seed);
     let all: Vec<_> = (1..=3).map(address).collect();
-    let seeds = all
-        .iter()
-        .take(usize::try_from(chance.below(4)).unwrap())
-        .copied();
-    let mut sim = Sim::new(settings(seeds, seed), Mood::Up, all.clone(), all.clone());
+    let known = usize::try_from(chance.below(4)).unwrap();
+    let seeds = all.iter().take(known).copied();
+    let mut sim = Sim::new(settings(seeds, seed), Mood::Up, all.clone(), all);
+    let mut told = vec![format!("seeds: {known}")];
     for _ in 0..12 {
         let event = sim.random_event(&mut chance);
-        sim.schedule(Duration::from_millis(chance.below(20_000)), event);
+        let after = Duration::from_millis(chance.below(20_000));
+        told.push(format!("event at {after:?}: {event:?}"));
+        sim.schedule(after, event);
     }
+    (sim, told)
+}
+
+/// One random history; the invariants are asserted inside the simulator at every step.
+fn history(sim: &mut Sim) {
     sim.run(s(25));
     // Everything heals; the agent must find that out, come to rest and forget nothing.
+    let all: Vec<_> = (1..=3).map(address).collect();
     for a in &all {
-        turn(&mut sim, *a, Mood::Up);
+        turn(sim, *a, Mood::Up);
     }
     sim.schedule(Duration::ZERO, Event::Link(true));
     sim.schedule(Duration::ZERO, Event::Resolve(Resolver::Truthful));
     sim.schedule(Duration::ZERO, Event::Rename(all.iter().copied().collect()));
     sim.run(s(60));
     for a in &all {
-        assert_eq!(verdict(&sim, *a).0, Verdict::Ready, "{a} did not find back");
+        assert_eq!(verdict(sim, *a).0, Verdict::Ready, "{a} did not find back");
     }
     let quiet_from = sim.status().actions.last().map_or(0, |a| a.seq);
     let cuts = sim.cuts.len();
@@ -312,31 +319,39 @@ fn history(seed: u64) {
     assert_eq!(sim.status().actions.last().map_or(0, |a| a.seq), quiet_from);
 }
 
-/// Histories per run of the tests; `make sim` sets more.
-fn histories() -> u64 {
-    option_env!("HOLDFAST_SIM_HISTORIES")
-        .and_then(|n| n.parse().ok())
-        .unwrap_or(2_000)
+/// Histories per run of the tests, and the first seed; `make sim` sets others.
+fn histories() -> std::ops::Range<u64> {
+    let number =
+        |text: Option<&str>, otherwise: u64| text.and_then(|n| n.parse().ok()).unwrap_or(otherwise);
+    let first = number(option_env!("HOLDFAST_SIM_SEED"), 0);
+    first..first + number(option_env!("HOLDFAST_SIM_HISTORIES"), 2_000)
 }
 
 #[test]
 fn s1_s2_s3_s4_s6_hold_in_random_histories() {
-    for seed in 0..histories() {
-        let run = std::panic::catch_unwind(|| history(seed));
-        assert!(run.is_ok(), "history with seed {seed} failed");
+    for seed in histories() {
+        let (mut sim, mut told) = random_world(seed);
+        let run = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| history(&mut sim)));
+        if run.is_err() {
+            let journal = sim.status().actions;
+            told.extend(journal.iter().map(|a| {
+                let verdict = a.verdict.map_or("", Verdict::as_str);
+                let upstream = a.upstream.map(|u| u.to_string()).unwrap_or_default();
+                let (what, reason) = (a.what.as_str(), a.reason);
+                format!(
+                    "{:.3} {what} {upstream} {verdict} {reason}: {}",
+                    a.at_s, a.evidence
+                )
+            }));
+            panic!("the history with seed {seed} failed:\n{}", told.join("\n"));
+        }
     }
 }
 
 #[test]
 fn the_same_seed_is_the_same_run() {
     let run = |seed| {
-        let mut chance = Chance::new(seed);
-        let all: Vec<_> = (1..=3).map(address).collect();
-        let mut sim = Sim::new(settings([], seed), Mood::Up, all.clone(), all);
-        for _ in 0..12 {
-            let event = sim.random_event(&mut chance);
-            sim.schedule(Duration::from_millis(chance.below(20_000)), event);
-        }
+        let (mut sim, _) = random_world(seed);
         sim.run(s(30));
         format!("{:?}", sim.status())
     };
