@@ -1,1 +1,26 @@
-//! Placeholder.
+//! The shell of Holdfast's agent: tasks, listeners, probes, admin HTTP and metrics around the
+//! decisions of `holdfast-core`.
+//!
+//! ```text
+//! accept ─▶ connection ─▶ pump                    bytes, never decisions
+//!              │  ▲
+//!        facts ▼  │ candidates, cut, close
+//!           drive (Agent) ─▶ probe, dns           orders out, facts back
+//!              │
+//!            admin ◀─ status, metrics             readers ask, nobody locks
+//! ```
+
+mod admin;
+pub mod agent;
+mod clock;
+pub mod config;
+mod connection;
+mod dns;
+mod drive;
+pub mod metrics;
+mod probe;
+mod report;
+mod signal;
+mod systemd;
+mod table;
+pub mod tls;

@@ -1,0 +1,119 @@
+//! Connecting to an upstream: sockets that notice when the other end is gone, and failures by kind.
+
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use rustix::io::Errno;
+use socket2::{SockRef, TcpKeepalive};
+use tokio::net::{TcpSocket, TcpStream};
+
+/// An idle connection asks its peer after this time (tcp(7), `TCP_KEEPIDLE`). A host that restarted,
+/// or another one that took over the address, answers with a reset.
+const KEEPALIVE_IDLE: Duration = Duration::from_secs(2);
+
+/// Time between two such questions (tcp(7), `TCP_KEEPINTVL`).
+const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(2);
+
+/// Unanswered questions that end a connection (tcp(7), `TCP_KEEPCNT`). With the times above that is
+/// after 22 s: late on purpose. The kernel can't tell a dead upstream from this node's own network
+/// being down for a moment; the probes can, and cut a dead upstream's connections within seconds.
+/// This bound is for what they can't see, and lies below the node monitor grace period of 40 s.
+const KEEPALIVE_COUNT: u32 = 10;
+
+/// Connects to `upstream`. The caller bounds the time.
+///
+/// # Errors
+/// What the kernel says; [`failure`] sorts it.
+pub async fn dial(upstream: SocketAddr) -> io::Result<TcpStream> {
+    let socket = if upstream.is_ipv4() {
+        TcpSocket::new_v4()?
+    } else {
+        TcpSocket::new_v6()?
+    };
+    let keepalive = TcpKeepalive::new()
+        .with_time(KEEPALIVE_IDLE)
+        .with_interval(KEEPALIVE_INTERVAL)
+        .with_retries(KEEPALIVE_COUNT);
+    SockRef::from(&socket).set_tcp_keepalive(&keepalive)?;
+    socket.set_nodelay(true)?;
+    socket.connect(upstream).await
+}
+
+/// Why a connection could not be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DialError {
+    /// This process or its kernel is out of something: says nothing about the upstream.
+    Local,
+    /// Nothing listens there.
+    Refused,
+    /// Not answered in the kernel's time.
+    TimedOut,
+    /// No way there.
+    Unreachable,
+}
+
+/// Sorts an error of `connect` (connect(2), tcp(7); `EHOSTUNREACH` also comes when nobody answers
+/// ARP or neighbour discovery, about 3 s after the attempt).
+pub fn failure(error: &io::Error) -> DialError {
+    match Errno::from_io_error(error) {
+        Some(Errno::CONNREFUSED | Errno::CONNRESET) => DialError::Refused,
+        Some(Errno::HOSTUNREACH | Errno::NETUNREACH | Errno::NETDOWN | Errno::HOSTDOWN) => {
+            DialError::Unreachable
+        }
+        Some(Errno::TIMEDOUT) => DialError::TimedOut,
+        _ => DialError::Local,
+    }
+}
+
+/// Makes the end of this socket a reset, so that the peer's pool drops the connection at once
+/// (socket(7), `SO_LINGER` with a time of zero).
+pub fn reset_on_drop(stream: &TcpStream) {
+    // A socket that is gone already needs no reset.
+    drop(SockRef::from(stream).set_linger(Some(Duration::ZERO)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::AsyncReadExt;
+    use tokio::net::TcpListener;
+
+    #[tokio::test]
+    async fn a_closed_port_is_refused() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        drop(listener);
+        let error = dial(address).await.unwrap_err();
+        assert_eq!(failure(&error), DialError::Refused);
+    }
+
+    #[tokio::test]
+    async fn an_address_without_a_way_is_unreachable() {
+        // TEST-NET-1 (RFC 5737) by way of an unspecified route in IPv6: fe80 without a scope.
+        let error = dial("[fe80::1]:1".parse().unwrap()).await.unwrap_err();
+        assert_ne!(failure(&error), DialError::Refused);
+    }
+
+    #[tokio::test]
+    async fn idle_connections_ask_their_peer() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let stream = dial(listener.local_addr().unwrap()).await.unwrap();
+        let socket = SockRef::from(&stream);
+        assert!(socket.keepalive().unwrap());
+        assert_eq!(socket.tcp_keepalive_time().unwrap(), KEEPALIVE_IDLE);
+        assert_eq!(socket.tcp_keepalive_interval().unwrap(), KEEPALIVE_INTERVAL);
+        assert_eq!(socket.tcp_keepalive_retries().unwrap(), KEEPALIVE_COUNT);
+    }
+
+    #[tokio::test]
+    async fn a_reset_reaches_the_peer() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let stream = dial(listener.local_addr().unwrap()).await.unwrap();
+        let (mut peer, _) = listener.accept().await.unwrap();
+        reset_on_drop(&stream);
+        drop(stream);
+        let error = peer.read(&mut [0; 1]).await.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::ConnectionReset);
+    }
+}

@@ -1,0 +1,6 @@
+//! What only Linux can do for Holdfast: sockets, network namespaces, processes.
+
+pub mod dial;
+pub mod listen;
+pub mod netns;
+pub mod pump;

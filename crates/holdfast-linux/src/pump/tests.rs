@@ -1,0 +1,126 @@
+use std::sync::Arc;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+
+use super::*;
+
+async fn pair() -> (TcpStream, TcpStream) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let near = TcpStream::connect(listener.local_addr().unwrap())
+        .await
+        .unwrap();
+    (near, listener.accept().await.unwrap().0)
+}
+
+/// A client's and an upstream's end, with a pump between them.
+async fn pumped() -> (
+    TcpStream,
+    TcpStream,
+    Arc<Flow>,
+    tokio::task::JoinHandle<End>,
+) {
+    let (client, near) = pair().await;
+    let (far, upstream) = pair().await;
+    let flow = Arc::new(Flow::default());
+    let counted = Arc::clone(&flow);
+    let task = tokio::spawn(async move { pump(&near, &far, &counted, || 41).await });
+    (client, upstream, flow, task)
+}
+
+fn pattern(len: usize) -> Vec<u8> {
+    (0..len)
+        .map(|i| u8::try_from(i * 7 % 251).unwrap())
+        .collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_byte_arrives_in_order_both_ways_against_a_slow_reader() {
+    let (client, upstream, flow, task) = pumped().await;
+    let sent = pattern(8 * 1024 * 1024);
+    let expected = sent.clone();
+    let (mut client_read, mut client_write) = client.into_split();
+    let (mut upstream_read, mut upstream_write) = upstream.into_split();
+    let write = tokio::spawn(async move {
+        client_write.write_all(&sent).await.unwrap();
+        client_write.shutdown().await.unwrap();
+    });
+    let echo = tokio::spawn(async move {
+        let mut chunk = vec![0; 9000];
+        loop {
+            let n = upstream_read.read(&mut chunk).await.unwrap();
+            if n == 0 {
+                break;
+            }
+            upstream_write.write_all(&chunk[..n]).await.unwrap();
+        }
+        upstream_write.shutdown().await.unwrap();
+    });
+    let mut got = Vec::new();
+    client_read.read_to_end(&mut got).await.unwrap();
+    write.await.unwrap();
+    echo.await.unwrap();
+    assert!(got == expected);
+    assert_eq!(task.await.unwrap(), End::Closed);
+    assert_eq!(
+        flow.to_upstream.load(Ordering::Relaxed),
+        expected.len() as u64
+    );
+    assert_eq!(
+        flow.to_client.load(Ordering::Relaxed),
+        expected.len() as u64
+    );
+    assert_eq!(flow.heard_ms.load(Ordering::Relaxed), 42);
+}
+
+#[tokio::test]
+async fn one_side_may_close_and_still_get_its_answer() {
+    let (mut client, mut upstream, _, task) = pumped().await;
+    client.write_all(b"question").await.unwrap();
+    client.shutdown().await.unwrap();
+    let mut question = String::new();
+    upstream.read_to_string(&mut question).await.unwrap();
+    assert_eq!(question, "question");
+    upstream.write_all(b"answer").await.unwrap();
+    drop(upstream);
+    let mut answer = String::new();
+    client.read_to_string(&mut answer).await.unwrap();
+    assert_eq!(answer, "answer");
+    assert_eq!(task.await.unwrap(), End::Closed);
+}
+
+#[tokio::test]
+async fn a_failure_is_told_by_its_side() {
+    let (client, upstream, _, task) = pumped().await;
+    crate::dial::reset_on_drop(&upstream);
+    drop(upstream);
+    assert_eq!(task.await.unwrap(), End::UpstreamFailed);
+    drop(client);
+
+    let (client, upstream, _, task) = pumped().await;
+    crate::dial::reset_on_drop(&client);
+    drop(client);
+    assert_eq!(task.await.unwrap(), End::ClientFailed);
+    drop(upstream);
+}
+
+#[tokio::test]
+async fn a_reader_that_stops_stops_the_sender() {
+    let (client, upstream, flow, task) = pumped().await;
+    let chunk = vec![0; 64 * 1024];
+    let mut sent = 0;
+    loop {
+        let written = timeout(Duration::from_millis(500), client.writable()).await;
+        if written.is_err() {
+            break;
+        }
+        sent += client.try_write(&chunk).unwrap_or(0);
+        assert!(
+            sent < 256 * 1024 * 1024,
+            "nobody reads, and still more is taken"
+        );
+    }
+    assert!(flow.to_upstream.load(Ordering::Relaxed) <= sent as u64);
+    drop((client, upstream));
+    task.await.unwrap();
+}

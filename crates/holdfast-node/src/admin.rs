@@ -1,0 +1,98 @@
+//! `/livez`, `/readyz`, `/status` and `/metrics` for people and their monitoring.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use axum::{Json, Router};
+use holdfast_core::status::Status;
+use tokio::net::TcpListener;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use crate::metrics::Metrics;
+
+/// The agent's loop answers in microseconds; this long means that it does not run.
+const LOOP_ANSWERS_WITHIN: Duration = Duration::from_secs(2);
+
+/// Asks the agent's loop for its status.
+pub(crate) type StatusRequest = oneshot::Sender<Status>;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Admin {
+    pub(crate) requests: mpsc::Sender<StatusRequest>,
+    pub(crate) metrics: Arc<Metrics>,
+}
+
+impl Admin {
+    async fn status(&self) -> Option<Status> {
+        let (answer, status) = oneshot::channel();
+        let ask = async {
+            self.requests.send(answer).await.ok()?;
+            status.await.ok()
+        };
+        timeout(LOOP_ANSWERS_WITHIN, ask).await.ok().flatten()
+    }
+
+    /// Serves until `stop`.
+    pub(crate) async fn serve(self, listener: TcpListener, stop: CancellationToken) {
+        let router = Router::new()
+            .route("/livez", get(livez))
+            .route("/readyz", get(readyz))
+            .route("/status", get(status))
+            .route("/metrics", get(metrics))
+            .with_state(self);
+        let serving = axum::serve(listener, router).with_graceful_shutdown(stop.cancelled_owned());
+        if let Err(error) = serving.await {
+            tracing::error!(%error, "admin server ended");
+        }
+    }
+}
+
+const STUCK: (StatusCode, &str) = (
+    StatusCode::INTERNAL_SERVER_ERROR,
+    "the agent's loop does not run\n",
+);
+
+async fn livez(State(admin): State<Admin>) -> Response {
+    match admin.status().await {
+        Some(_) => "ok\n".into_response(),
+        None => STUCK.into_response(),
+    }
+}
+
+async fn readyz(State(admin): State<Admin>) -> Response {
+    match admin.status().await {
+        Some(status) if status.ready => "ok\n".into_response(),
+        Some(_) => (
+            StatusCode::SERVICE_UNAVAILABLE,
+            "no usable upstream; see /status\n",
+        )
+            .into_response(),
+        None => STUCK.into_response(),
+    }
+}
+
+async fn status(State(admin): State<Admin>) -> Response {
+    match admin.status().await {
+        Some(status) => Json(status).into_response(),
+        None => STUCK.into_response(),
+    }
+}
+
+async fn metrics(State(admin): State<Admin>) -> Response {
+    let Some(status) = admin.status().await else {
+        return STUCK.into_response();
+    };
+    match admin.metrics.render(&status) {
+        Ok(text) => {
+            let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+            ([(header::CONTENT_TYPE, kind)], text).into_response()
+        }
+        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
+}

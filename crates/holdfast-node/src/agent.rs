@@ -1,0 +1,318 @@
+//! The agent at work: its machine, the shell that carries its orders out, and its life from the
+//! first listener to the last connection.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use holdfast_core::agent::{self as core, Action, Agent, Input, Settings};
+use holdfast_core::balance::Candidates;
+use holdfast_core::chance::hash_text;
+use holdfast_core::config::{Config, Host};
+use holdfast_core::status::{ActionStatus, Source};
+use holdfast_linux::listen::{ListenError, listen};
+use tokio::net::TcpListener;
+use tokio::sync::{mpsc, watch};
+use tokio::time::{Instant, sleep};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::admin::{Admin, StatusRequest};
+use crate::clock::Clock;
+use crate::connection::Doorway;
+use crate::dns::NameWatch;
+use crate::drive::{Shell, drive};
+use crate::metrics::Metrics;
+use crate::probe::Prober;
+use crate::report;
+use crate::signal;
+use crate::systemd::{self, Supervisor};
+use crate::table::{Ending, Table};
+use crate::tls::{Identity, TlsError};
+
+/// Status requests that wait for the loop; more than that many readers wait for their turn.
+const STATUS_REQUESTS: usize = 16;
+
+/// While stopping, open connections are counted this often.
+const DRAIN_TICK: Duration = Duration::from_millis(50);
+
+/// Why the agent could not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// An address can't be listened on.
+    #[error("{0}")]
+    Listen(#[from] ListenError),
+    /// Signals can't be waited for.
+    #[error("wait for signals: {0}")]
+    Signals(std::io::Error),
+    /// The CA file or the server name can't be used.
+    #[error("{0}")]
+    Tls(#[from] TlsError),
+}
+
+/// Runs the agent until SIGTERM or SIGINT, then drains.
+///
+/// # Errors
+/// Whatever keeps it from starting; once it serves it does not fail.
+pub async fn run(config: Config, version: &str) -> Result<(), StartError> {
+    let identity = Arc::new(Identity::load(&config.ca, &config.server_name)?);
+    let stop_signal = signal::stop().map_err(StartError::Signals)?;
+    let listeners: Vec<TcpListener> = open_listeners(&config.listen)?;
+    let admin_listener = listen(config.admin)?;
+
+    let clock = Clock::start();
+    let stop = CancellationToken::new();
+    let tasks = TaskTracker::new();
+    let metrics = Arc::new(Metrics::default());
+    let table = Arc::new(Table::default());
+    let (facts, fact_queue) = mpsc::unbounded_channel();
+    let (offer, candidates) = watch::channel(Arc::new(Candidates::default()));
+    let (requests, status_requests) = mpsc::channel(STATUS_REQUESTS);
+
+    let doorway = Doorway {
+        clock,
+        candidates,
+        facts: facts.clone(),
+        table: Arc::clone(&table),
+        metrics: Arc::clone(&metrics),
+    };
+    let bound: Vec<SocketAddr> = listeners
+        .iter()
+        .filter_map(|l| l.local_addr().ok())
+        .collect();
+    for listener in listeners {
+        tasks.spawn(accept(listener, doorway.clone(), stop.clone()));
+    }
+    let admin = Admin {
+        requests,
+        metrics: Arc::clone(&metrics),
+    };
+    tasks.spawn(admin.serve(admin_listener, stop.clone()));
+
+    let node = config.node_name.clone().unwrap_or_else(host_name);
+    let settings = settings(&config, &node, &bound);
+    let shell = AgentShell {
+        prober: Prober::new(identity, facts.clone()),
+        names: name_watch(&config).map(Arc::new),
+        facts,
+        offer,
+        table: Arc::clone(&table),
+        metrics,
+        identity: core::Identity {
+            version: version.to_owned(),
+            node: node.clone(),
+            endpoint: config.endpoint.to_string(),
+            listeners: bound.clone(),
+        },
+        status_requests,
+        supervisor: Supervisor::from_environment(),
+        clock,
+    };
+    tracing::info!(version, %node, endpoint = %config.endpoint, listeners = ?bound, admin = %config.admin, "agent started");
+    systemd::ready(&format!("listening on {bound:?}"));
+    let loop_stop = CancellationToken::new();
+    let agent_loop = tokio::spawn(drive(
+        Agent::new(settings),
+        fact_queue,
+        shell,
+        clock,
+        loop_stop.clone(),
+    ));
+
+    stop_signal.await;
+    tracing::info!(
+        connections = table.len(),
+        "stopping, open connections may end until the timeout"
+    );
+    stop.cancel();
+    drain(&table, config.shutdown).await;
+    loop_stop.cancel();
+    drop(agent_loop.await);
+    tasks.close();
+    tracing::info!("agent stopped");
+    Ok(())
+}
+
+/// Binds every address that can be bound. IPv6 may be switched off on a node: as long as one
+/// listener stands, an address family that the kernel lacks is a warning.
+fn open_listeners(addresses: &[SocketAddr]) -> Result<Vec<TcpListener>, ListenError> {
+    let mut open = Vec::new();
+    let mut without_family = None;
+    for address in addresses {
+        match listen(*address) {
+            Ok(listener) => open.push(listener),
+            Err(error) if error.is_missing_family() => {
+                tracing::warn!(%error, "address family is not there, other listeners serve");
+                without_family = Some(error);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    match without_family {
+        Some(error) if open.is_empty() => Err(error),
+        _ => Ok(open),
+    }
+}
+
+fn settings(config: &Config, node: &str, bound: &[SocketAddr]) -> Settings {
+    let live = match config.endpoint.host {
+        Host::Name(_) => vec![Source::DnsA, Source::DnsAaaa],
+        Host::Address(_) => Vec::new(),
+    };
+    let started = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .map_or(0, |d| d.subsec_nanos());
+    let place = hash_text(node);
+    Settings {
+        node: place,
+        seeds: config.seeds.clone(),
+        live,
+        own: bound.to_vec(),
+        expiry: config.expiry,
+        probe_interval: config.probe_interval,
+        patience: config.patience,
+        drain: config.drain,
+        cuts: config.cuts,
+        cut_window: config.cut_window,
+        // Agents that start together must not keep step.
+        seed: place ^ u64::from(started),
+    }
+}
+
+fn name_watch(config: &Config) -> Option<NameWatch> {
+    match &config.endpoint.host {
+        Host::Name(name) => Some(NameWatch::new(
+            name,
+            config.endpoint.port,
+            config.dns_servers.clone(),
+        )),
+        Host::Address(_) => None,
+    }
+}
+
+fn host_name() -> String {
+    rustix::system::uname()
+        .nodename()
+        .to_string_lossy()
+        .into_owned()
+}
+
+/// After a failed accept (most often: out of descriptors, accept(2) EMFILE) the next try waits, since
+/// the kernel would fail it at once.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+async fn accept(listener: TcpListener, doorway: Doorway, stop: CancellationToken) {
+    let mut failing = false;
+    loop {
+        let accepted = tokio::select! {
+            () = stop.cancelled() => return,
+            accepted = listener.accept() => accepted,
+        };
+        match accepted {
+            Ok((client, _)) => {
+                failing = false;
+                tokio::spawn(doorway.clone().serve(client));
+            }
+            Err(error) => {
+                if !failing {
+                    tracing::error!(%error, "accept failed, tried again until it works");
+                }
+                failing = true;
+                sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+}
+
+async fn drain(table: &Table, time: Duration) {
+    let until = Instant::now() + time;
+    while table.len() > 0 && Instant::now() < until {
+        sleep(DRAIN_TICK).await;
+    }
+    let left = table.len();
+    if left > 0 {
+        tracing::warn!(connections = left, "timeout is over, the rest is closed");
+        table.end_all(Ending::Close);
+        sleep(DRAIN_TICK).await;
+    }
+}
+
+/// Carries the agent's orders out.
+struct AgentShell {
+    prober: Prober,
+    names: Option<Arc<NameWatch>>,
+    facts: mpsc::UnboundedSender<Input>,
+    offer: watch::Sender<Arc<Candidates>>,
+    table: Arc<Table>,
+    metrics: Arc<Metrics>,
+    identity: core::Identity,
+    status_requests: mpsc::Receiver<StatusRequest>,
+    supervisor: Supervisor,
+    clock: Clock,
+}
+
+impl AgentShell {
+    fn resolve(&self, source: Source) {
+        let Some(names) = self.names.clone() else {
+            return;
+        };
+        let facts = self.facts.clone();
+        tokio::spawn(async move {
+            let answer = names.ask(source).await;
+            // Without a receiver the agent is stopping.
+            drop(facts.send(Input::Resolved { source, answer }));
+        });
+    }
+
+    fn report(&self, action: &ActionStatus) {
+        self.metrics.acted(action.what, action.reason);
+        report::log(action);
+    }
+}
+
+impl Shell<Agent> for AgentShell {
+    type Query = StatusRequest;
+
+    fn obey(&mut self, action: Action) {
+        match action {
+            Action::AbortProbe { upstream, id } => self.prober.abort(upstream, id),
+            Action::Close { connection } => {
+                self.table.end(connection, Ending::Close);
+            }
+            Action::Cut { connection } => {
+                self.table.end(connection, Ending::Cut);
+            }
+            Action::Forget { upstream } => self.prober.forget(upstream),
+            Action::Offer(order) => {
+                self.offer.send_replace(Arc::new(order));
+            }
+            Action::Probe {
+                upstream,
+                id,
+                reuse,
+            } => self.prober.start(upstream, id, reuse),
+            Action::Report(action) => self.report(&action),
+            Action::Resolve { source } => self.resolve(source),
+            Action::Sample { upstream } => {
+                let traffic = self.table.traffic(upstream);
+                drop(self.facts.send(Input::Sampled { upstream, traffic }));
+            }
+        }
+    }
+
+    async fn query(&mut self) -> StatusRequest {
+        match self.status_requests.recv().await {
+            Some(request) => request,
+            None => std::future::pending().await,
+        }
+    }
+
+    fn answer(&mut self, agent: &Agent, request: StatusRequest) {
+        // A reader that has gone away needs no answer.
+        drop(request.send(agent.status(self.clock.now(), &self.identity)));
+    }
+
+    fn settled(&mut self, agent: &Agent) {
+        self.supervisor.alive(agent.is_ready());
+    }
+}

@@ -1,0 +1,177 @@
+//! Asks resolvers for the endpoint's addresses: A and AAAA apart, no cache, no /etc/hosts.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::net::{IpAddr, SocketAddr};
+use std::time::{Duration, SystemTime};
+
+use hickory_resolver::TokioResolver;
+use hickory_resolver::config::{
+    ConnectionConfig, NameServerConfig, ProtocolConfig, ResolveHosts, ResolverConfig, ResolverOpts,
+};
+use hickory_resolver::net::runtime::TokioRuntimeProvider;
+use hickory_resolver::net::{DnsError, NetError};
+use hickory_resolver::proto::op::ResponseCode;
+use hickory_resolver::proto::rr::{RData, RecordType};
+use hickory_resolver::system_conf::parse_resolv_conf;
+use holdfast_core::sources::Answer;
+use holdfast_core::status::Source;
+use parking_lot::Mutex;
+
+#[cfg(test)]
+mod tests;
+
+/// Time for one question to one server; two tries each (resolv.conf(5) has 5 s and 2).
+const TIMEOUT: Duration = Duration::from_millis(1500);
+
+const RESOLV_CONF: &str = "/etc/resolv.conf";
+
+/// The endpoint's name, and who knows about it.
+#[derive(Debug)]
+pub(crate) struct NameWatch {
+    name: String,
+    port: u16,
+    servers: Vec<SocketAddr>,
+    current: Mutex<Option<(Option<SystemTime>, TokioResolver)>>,
+}
+
+impl NameWatch {
+    /// Watches `name`; with no `servers` those of /etc/resolv.conf are asked, which is read again
+    /// when it changes.
+    pub(crate) fn new(name: &str, port: u16, servers: Vec<SocketAddr>) -> Self {
+        Self {
+            // With a dot it is a full name: a search domain must not answer for it.
+            name: if name.contains('.') {
+                format!("{name}.")
+            } else {
+                name.to_owned()
+            },
+            port,
+            servers,
+            current: Mutex::new(None),
+        }
+    }
+
+    /// Asks once. Never fails: a failure is an answer too.
+    pub(crate) async fn ask(&self, source: Source) -> Answer {
+        let kind = match source {
+            Source::DnsAaaa => RecordType::AAAA,
+            Source::DnsA | Source::Seed => RecordType::A,
+        };
+        let resolver = match self.resolver() {
+            Ok(resolver) => resolver,
+            Err(why) => return Answer::Failed { why },
+        };
+        match resolver.lookup(self.name.as_str(), kind).await {
+            Ok(lookup) => self.answer(lookup.answers()),
+            Err(error) => self.failure(&error, kind),
+        }
+    }
+
+    fn answer(&self, records: &[hickory_resolver::proto::rr::Record]) -> Answer {
+        let addresses: BTreeSet<SocketAddr> = records
+            .iter()
+            .filter_map(|record| ip(&record.data))
+            .map(|ip| SocketAddr::new(ip, self.port))
+            .collect();
+        // The whole chain counts: an alias that ends sooner may point elsewhere then.
+        let lifetime = records.iter().map(|r| r.ttl).min().unwrap_or(0);
+        if addresses.is_empty() {
+            return Answer::NoRecords;
+        }
+        Answer::Addresses {
+            addresses,
+            lifetime: Duration::from_secs(lifetime.into()),
+        }
+    }
+
+    fn failure(&self, error: &NetError, kind: RecordType) -> Answer {
+        let name = &self.name;
+        if error.is_nx_domain() {
+            return Answer::Failed {
+                why: format!("{name} does not exist (NXDOMAIN)"),
+            };
+        }
+        if error.is_no_records_found() {
+            return match rcode(error) {
+                None | Some(ResponseCode::NoError) => Answer::NoRecords,
+                Some(code) => Answer::Failed {
+                    why: format!("{name} {kind}: {code}"),
+                },
+            };
+        }
+        Answer::Failed {
+            why: format!("{name} {kind}: {error}"),
+        }
+    }
+
+    fn resolver(&self) -> Result<TokioResolver, String> {
+        let written = if self.servers.is_empty() {
+            fs::metadata(RESOLV_CONF).and_then(|m| m.modified()).ok()
+        } else {
+            None
+        };
+        let mut current = self.current.lock();
+        if let Some((from, resolver)) = current.as_ref()
+            && *from == written
+        {
+            return Ok(resolver.clone());
+        }
+        let resolver = self.build()?;
+        *current = Some((written, resolver.clone()));
+        Ok(resolver)
+    }
+
+    fn build(&self) -> Result<TokioResolver, String> {
+        let (config, mut options) = if self.servers.is_empty() {
+            let text = fs::read(RESOLV_CONF).map_err(|e| format!("read {RESOLV_CONF}: {e}"))?;
+            parse_resolv_conf(text).map_err(|e| format!("{RESOLV_CONF}: {e}"))?
+        } else {
+            let servers = self.servers.iter().copied().map(name_server).collect();
+            (
+                ResolverConfig::from_parts(None, Vec::new(), servers),
+                ResolverOpts::default(),
+            )
+        };
+        options.cache_size = 0;
+        options.use_hosts_file = ResolveHosts::Never;
+        options.num_concurrent_reqs = 1;
+        options.timeout = TIMEOUT;
+        options.attempts = 1;
+        options.edns0 = true;
+        TokioResolver::builder_with_config(config, TokioRuntimeProvider::default())
+            .with_options(options)
+            .build()
+            .map_err(|e| format!("set up the resolver: {e}"))
+    }
+}
+
+fn ip(data: &RData) -> Option<IpAddr> {
+    if let RData::A(a) = data {
+        Some(IpAddr::V4(a.0))
+    } else if let RData::AAAA(aaaa) = data {
+        Some(IpAddr::V6(aaaa.0))
+    } else {
+        None
+    }
+}
+
+fn rcode(error: &NetError) -> Option<ResponseCode> {
+    if let NetError::Dns(DnsError::NoRecordsFound(no)) = error {
+        Some(no.response_code)
+    } else {
+        None
+    }
+}
+
+fn name_server(server: SocketAddr) -> NameServerConfig {
+    let connections = [ProtocolConfig::Udp, ProtocolConfig::Tcp]
+        .into_iter()
+        .map(|protocol| {
+            let mut connection = ConnectionConfig::new(protocol);
+            connection.port = server.port();
+            connection
+        })
+        .collect();
+    NameServerConfig::new(server.ip(), true, connections)
+}

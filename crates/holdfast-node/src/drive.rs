@@ -1,0 +1,82 @@
+//! Runs a machine in real time: facts from a channel, one timer, orders to the shell.
+
+use std::pin::pin;
+use std::time::Duration;
+
+use holdfast_core::machine::Machine;
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until};
+use tokio_util::sync::CancellationToken;
+
+use crate::clock::Clock;
+
+/// With nothing to wait for, the machine is looked at this often.
+const IDLE: Duration = Duration::from_secs(1);
+
+/// Facts that are taken in before the timer gets its turn.
+const BATCH: usize = 256;
+
+/// What stands around a machine.
+pub(crate) trait Shell<M: Machine> {
+    /// A reader's question.
+    type Query: Send;
+
+    /// Carries one order out; must not block.
+    fn obey(&mut self, action: M::Action);
+
+    /// The next question; must be cancel safe.
+    fn query(&mut self) -> impl Future<Output = Self::Query> + Send;
+
+    /// Answers a question. Readers ask; nobody locks a machine.
+    fn answer(&mut self, machine: &M, query: Self::Query);
+
+    /// The machine has settled after facts or time.
+    fn settled(&mut self, machine: &M);
+}
+
+/// Drives `machine` until `stop`.
+pub(crate) async fn drive<M: Machine>(
+    mut machine: M,
+    mut facts: mpsc::UnboundedReceiver<M::Input>,
+    mut shell: impl Shell<M>,
+    clock: Clock,
+    stop: CancellationToken,
+) {
+    settle(&mut machine, &mut shell);
+    let mut batch = Vec::with_capacity(BATCH);
+    loop {
+        let wake = machine
+            .next_wake()
+            .map_or_else(|| Instant::now() + IDLE, |tick| clock.instant(tick));
+        let timer = pin!(sleep_until(wake.min(Instant::now() + IDLE)));
+        tokio::select! {
+            biased;
+            () = stop.cancelled() => return,
+            // Facts first: what has happened already must be known before time is judged.
+            count = facts.recv_many(&mut batch, BATCH) => {
+                if count == 0 {
+                    return;
+                }
+                for fact in batch.drain(..) {
+                    machine.handle(clock.now(), fact);
+                    settle(&mut machine, &mut shell);
+                }
+            }
+            query = shell.query() => shell.answer(&machine, query),
+            () = timer => {
+                machine.wake(clock.now());
+                settle(&mut machine, &mut shell);
+            }
+        }
+        shell.settled(&machine);
+    }
+}
+
+fn settle<M: Machine>(machine: &mut M, shell: &mut impl Shell<M>) {
+    if cfg!(debug_assertions) {
+        machine.check();
+    }
+    while let Some(action) = machine.poll() {
+        shell.obey(action);
+    }
+}
