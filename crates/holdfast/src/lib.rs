@@ -1,1 +1,41 @@
-//! Placeholder.
+//! The `holdfast` program as a library: arguments, commands, printing and exit codes. The binary and
+//! the generator of man pages and reference docs share it.
+
+pub mod args;
+pub mod cmd;
+pub mod exit;
+mod print;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::{Cli, Command};
+use crate::exit::{Failure, Outcome};
+
+/// Runs the program with these arguments, the first of which is its name.
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => return print::usage(&error),
+    };
+    match run(cli) {
+        Ok(outcome) => outcome.code().into(),
+        Err(failure) if failure.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(failure) => {
+            print::failure(&failure);
+            failure.code().into()
+        }
+    }
+}
+
+fn run(cli: Cli) -> Result<Outcome, Failure> {
+    let (mut out, mut err) = print::streams();
+    match cli.command {
+        Command::Agent(agent) => cmd::agent::run(&agent),
+        Command::Demo(demo) => cmd::demo::run(&demo, &mut out, &mut err),
+        Command::Lab(lab) => cmd::lab::run(lab, &mut out, &mut err),
+        Command::Status(status) => cmd::status::run(&status, &mut out),
+    }
+}

@@ -1,1 +1,7 @@
-fn main() {}
+//! The `holdfast` binary.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    holdfast::main(std::env::args_os())
+}

@@ -1,0 +1,129 @@
+//! A stand-in for a Kubernetes API server: TLS, HTTP/1.1 and HTTP/2, and as much of the API as a kubelet's
+//! heartbeat, a proxy's probe and `kubectl get nodes` need.
+//!
+//! Every response carries `x-lab-server: NAME`. Leases live in memory, each server with its own; a PUT is
+//! taken without a look at the resource version. The nodes are the holders of leases.
+//!
+//! Orders:
+//!
+//! | order | effect |
+//! |---|---|
+//! | `ready`, `not-ready` | what `/readyz` answers: 200, or 500 as a server that shuts down |
+//! | `delay 12s` | every answer is that late; `delay 0s` ends it |
+//! | `endpoints A:6443,B:6443` | replaces the endpoint slices of `default/kubernetes`, and tells their watchers |
+//! | `count` | `{"ok":true,"requests":N,"connections_open":N,"handshakes":N}` |
+
+mod document;
+mod route;
+mod state;
+mod watch;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::server::conn::auto;
+use serde_json::{Value, json};
+use tokio::net::TcpStream;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+use tokio_rustls::TlsAcceptor;
+
+use super::{Console, StartError, control, port, tls};
+use state::State;
+
+/// How long a handshake may take: kube-apiserver's `ReadHeaderTimeout`
+/// (apiserver `pkg/server/secure_serving.go`).
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(32);
+
+/// What an API server is told at start.
+#[derive(Debug, Clone)]
+pub struct ApiServer {
+    /// The name it gives in `x-lab-server` with every response.
+    pub name: String,
+    /// Where it listens; port 0 lets the kernel choose.
+    pub listen: SocketAddr,
+    /// PEM file with its certificate chain.
+    pub cert: PathBuf,
+    /// PEM file with the certificate's private key.
+    pub key: PathBuf,
+    /// The addresses in the endpoint slices of `default/kubernetes`.
+    pub endpoints: Vec<SocketAddr>,
+    /// How often an idle watch gets a bookmark. `None`: only the first one, then silence.
+    /// Stock API servers send one about each minute.
+    pub bookmark_every: Option<Duration>,
+}
+
+/// Runs an API server on the process's own input and output until the input ends.
+pub async fn run(options: ApiServer) -> Result<(), StartError> {
+    serve(options, Console::stdio()).await
+}
+
+/// Runs an API server until the console's input ends.
+pub async fn serve(options: ApiServer, mut console: Console) -> Result<(), StartError> {
+    if http::HeaderValue::from_str(&options.name).is_err() {
+        return Err(StartError::Setting {
+            option: "--name",
+            found: options.name,
+            accepted: "a name that fits in an HTTP header",
+        });
+    }
+    let acceptor = TlsAcceptor::from(Arc::new(tls::server(&options.cert, &options.key)?));
+    let (listener, address) = port::listen(options.listen).await?;
+    let name = options.name.clone();
+    let state = Arc::new(State::new(
+        options.name,
+        &options.endpoints,
+        options.bookmark_every,
+    ));
+
+    let mut tasks = JoinSet::new();
+    let shared = Arc::clone(&state);
+    tasks.spawn(port::accept(listener, move |stream| {
+        converse(stream, acceptor.clone(), Arc::clone(&shared))
+    }));
+    console.ready(&json!({"listen": address, "name": name}));
+    while let Some(line) = console.order().await {
+        console.answer(obey(&line, &state));
+    }
+    Ok(())
+}
+
+fn obey(line: &str, state: &State) -> Result<Value, String> {
+    match line.split_whitespace().collect::<Vec<_>>().as_slice() {
+        ["ready"] => state.set_ready(true),
+        ["not-ready"] => state.set_ready(false),
+        ["delay", time] => state.set_delay(control::duration(time)?),
+        ["endpoints"] => state.set_endpoints(&[]),
+        ["endpoints", list] => state.set_endpoints(&control::addresses(list)?),
+        ["count"] => return Ok(state.counts()),
+        _ => {
+            return Err(format!(
+                "found {line:?}, accepted: ready, not-ready, delay TIME, endpoints ADDRESS:PORT,…, count"
+            ));
+        }
+    }
+    Ok(Value::Null)
+}
+
+/// Serves one connection until either side ends it.
+async fn converse(stream: TcpStream, acceptor: TlsAcceptor, state: Arc<State>) {
+    let _open = Arc::clone(&state).opened();
+    let Ok(Ok(stream)) = timeout(HANDSHAKE_TIMEOUT, acceptor.accept(stream)).await else {
+        return;
+    };
+    state.shook_hands();
+    let service = service_fn(move |request| {
+        let state = Arc::clone(&state);
+        async move { Ok::<_, std::convert::Infallible>(route::answer(request, state).await) }
+    });
+    // How a connection ends is the client's to tell.
+    drop(
+        auto::Builder::new(TokioExecutor::new())
+            .serve_connection(TokioIo::new(stream), service)
+            .await,
+    );
+}

@@ -1,0 +1,170 @@
+//! What an API server remembers.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+use tokio::sync::watch;
+
+use super::document;
+
+/// Everything that its requests and orders share.
+#[derive(Debug)]
+pub(super) struct State {
+    pub(super) name: String,
+    pub(super) bookmark_every: Option<Duration>,
+    ready: AtomicBool,
+    delay: Mutex<Duration>,
+    revision: AtomicU64,
+    /// By namespace and name.
+    leases: Mutex<BTreeMap<(String, String), Value>>,
+    slices: watch::Sender<Slices>,
+    requests: AtomicU64,
+    connections_open: AtomicU64,
+    handshakes: AtomicU64,
+}
+
+/// The endpoint slices of `default/kubernetes` by name, and the revision of their last change.
+#[derive(Debug, Clone)]
+pub(super) struct Slices {
+    pub(super) revision: u64,
+    pub(super) by_name: BTreeMap<String, Value>,
+}
+
+/// Counts a connection as open for as long as it lives.
+#[derive(Debug)]
+pub(super) struct Opened(Arc<State>);
+
+impl State {
+    pub(super) fn new(
+        name: String,
+        endpoints: &[SocketAddr],
+        bookmark_every: Option<Duration>,
+    ) -> Self {
+        let slices = Slices {
+            revision: 1,
+            by_name: document::endpoint_slices(endpoints, 1),
+        };
+        Self {
+            name,
+            bookmark_every,
+            ready: AtomicBool::new(true),
+            delay: Mutex::new(Duration::ZERO),
+            revision: AtomicU64::new(1),
+            leases: Mutex::new(BTreeMap::new()),
+            slices: watch::Sender::new(slices),
+            requests: AtomicU64::new(0),
+            connections_open: AtomicU64::new(0),
+            handshakes: AtomicU64::new(0),
+        }
+    }
+
+    pub(super) fn is_ready(&self) -> bool {
+        self.ready.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set_ready(&self, ready: bool) {
+        self.ready.store(ready, Ordering::Relaxed);
+    }
+
+    pub(super) fn delay(&self) -> Duration {
+        *self.delay.lock()
+    }
+
+    pub(super) fn set_delay(&self, delay: Duration) {
+        *self.delay.lock() = delay;
+    }
+
+    /// The latest resource version.
+    pub(super) fn revision(&self) -> u64 {
+        self.revision.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn slices(&self) -> watch::Receiver<Slices> {
+        self.slices.subscribe()
+    }
+
+    pub(super) fn set_endpoints(&self, endpoints: &[SocketAddr]) {
+        let revision = self.next_revision();
+        self.slices.send_replace(Slices {
+            revision,
+            by_name: document::endpoint_slices(endpoints, revision),
+        });
+    }
+
+    /// The lease of that name.
+    pub(super) fn lease(&self, namespace: &str, name: &str) -> Option<Value> {
+        let key = (namespace.to_owned(), name.to_owned());
+        self.leases.lock().get(&key).cloned()
+    }
+
+    /// The leases of a namespace, or of all.
+    pub(super) fn leases(&self, namespace: Option<&str>) -> Vec<Value> {
+        let leases = self.leases.lock();
+        leases
+            .iter()
+            .filter(|((owner, _), _)| namespace.is_none_or(|wanted| wanted == owner))
+            .map(|(_, lease)| lease.clone())
+            .collect()
+    }
+
+    /// Stores a lease and returns it as stored.
+    pub(super) fn store_lease(&self, namespace: &str, name: &str, given: &Value) -> Value {
+        let revision = self.next_revision();
+        let key = (namespace.to_owned(), name.to_owned());
+        let mut leases = self.leases.lock();
+        let created = leases
+            .get(&key)
+            .and_then(|old| old.pointer("/metadata/creationTimestamp").cloned())
+            .unwrap_or_else(|| json!(document::now()));
+        let lease = document::lease(namespace, name, revision, &created, given);
+        leases.insert(key, lease.clone());
+        lease
+    }
+
+    /// The names of the nodes that hold a lease here, with the time of their first.
+    pub(super) fn nodes(&self) -> Vec<(String, Value)> {
+        self.leases(Some(document::NODE_LEASES))
+            .iter()
+            .filter_map(|lease| {
+                let name = lease.pointer("/metadata/name")?.as_str()?.to_owned();
+                Some((name, lease.pointer("/metadata/creationTimestamp")?.clone()))
+            })
+            .collect()
+    }
+
+    pub(super) fn counts(&self) -> Value {
+        json!({
+            "requests": self.requests.load(Ordering::Relaxed),
+            "connections_open": self.connections_open.load(Ordering::Relaxed),
+            "handshakes": self.handshakes.load(Ordering::Relaxed),
+        })
+    }
+
+    pub(super) fn asked(&self) {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn shook_hands(&self) {
+        self.handshakes.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn opened(self: Arc<Self>) -> Opened {
+        self.connections_open.fetch_add(1, Ordering::Relaxed);
+        Opened(self)
+    }
+
+    fn next_revision(&self) -> u64 {
+        self.revision.fetch_add(1, Ordering::Relaxed) + 1
+    }
+}
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        self.0.connections_open.fetch_sub(1, Ordering::Relaxed);
+    }
+}

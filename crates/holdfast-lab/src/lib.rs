@@ -1,0 +1,18 @@
+//! Worlds of network namespaces in which Holdfast and its peers meet real faults and are measured.
+//!
+//! A [`scenario`] says what is in a world and what happens to it. [`launch`] starts a copy of this
+//! program in namespaces of its own, where [`run`] builds the [`world`], carries out the timeline and
+//! watches the subjects. [`measure`] turns what was seen into figures, [`report`] shows them.
+
+pub mod actor;
+pub mod certificates;
+pub mod fault;
+pub mod launch;
+pub mod measure;
+pub mod process;
+pub mod report;
+pub mod run;
+pub mod scenario;
+pub mod span;
+pub mod subject;
+pub mod world;

@@ -1,0 +1,134 @@
+//! The figures that a scenario may have expectations about.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::Figures;
+use crate::span;
+
+/// One figure of a subject.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Metric {
+    /// See [`Figures::cut_s`].
+    Cut,
+    /// See [`Figures::first_success_s`].
+    FirstSuccess,
+    /// See [`Figures::new_failed`].
+    NewFailed,
+    /// See [`Figures::new_total`].
+    NewTotal,
+    /// See [`Figures::not_ready`], for a grace period of 40 s.
+    NotReady40,
+    /// See [`Figures::not_ready`], for a grace period of 50 s.
+    NotReady50,
+    /// See [`Figures::reconnects`].
+    Reconnects,
+    /// See [`Figures::worst_gap_s`].
+    WorstGap,
+    /// See [`Figures::wrong_cuts`].
+    WrongCuts,
+}
+
+/// What kind of value a figure has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A number.
+    Count,
+    /// Seconds.
+    Time,
+    /// True or false.
+    Truth,
+}
+
+impl Kind {
+    /// What a bound for such a figure looks like.
+    pub const fn accepted(self) -> &'static str {
+        match self {
+            Self::Count => "a whole number",
+            Self::Time => span::ACCEPTED,
+            Self::Truth => "true or false",
+        }
+    }
+}
+
+impl Metric {
+    /// Every metric.
+    pub const ALL: [Self; 9] = [
+        Self::Cut,
+        Self::FirstSuccess,
+        Self::NewFailed,
+        Self::NewTotal,
+        Self::NotReady40,
+        Self::NotReady50,
+        Self::Reconnects,
+        Self::WorstGap,
+        Self::WrongCuts,
+    ];
+
+    /// Its name in a scenario.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Cut => "cut_s",
+            Self::FirstSuccess => "first_success_s",
+            Self::NewFailed => "new_failed",
+            Self::NewTotal => "new_total",
+            Self::NotReady40 => "not_ready_40",
+            Self::NotReady50 => "not_ready_50",
+            Self::Reconnects => "reconnects",
+            Self::WorstGap => "worst_gap_s",
+            Self::WrongCuts => "wrong_cuts",
+        }
+    }
+
+    /// What kind of value it has.
+    pub const fn kind(self) -> Kind {
+        match self {
+            Self::Cut | Self::FirstSuccess | Self::WorstGap => Kind::Time,
+            Self::NewFailed | Self::NewTotal | Self::Reconnects | Self::WrongCuts => Kind::Count,
+            Self::NotReady40 | Self::NotReady50 => Kind::Truth,
+        }
+    }
+
+    /// Its value among a subject's figures; truths are 0 and 1, none if it never happened.
+    pub fn of(self, figures: &Figures) -> Option<f64> {
+        let truth = |grace: &str| {
+            figures
+                .not_ready
+                .get(grace)
+                .map(|truth| f64::from(u8::from(*truth)))
+        };
+        match self {
+            Self::Cut => figures.cut_s,
+            Self::FirstSuccess => figures.first_success_s,
+            Self::NewFailed => Some(f64::from(figures.new_failed)),
+            Self::NewTotal => Some(f64::from(figures.new_total)),
+            Self::NotReady40 => truth("40"),
+            Self::NotReady50 => truth("50"),
+            Self::Reconnects => Some(f64::from(figures.reconnects)),
+            Self::WorstGap => figures.worst_gap_s,
+            Self::WrongCuts => Some(f64::from(figures.wrong_cuts)),
+        }
+    }
+
+    /// Every metric's name, for messages.
+    pub fn accepted() -> String {
+        Self::ALL.map(Self::as_str).join(", ")
+    }
+}
+
+impl fmt::Display for Metric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Metric {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        Self::ALL
+            .into_iter()
+            .find(|metric| metric.as_str() == text)
+            .ok_or(())
+    }
+}

@@ -1,0 +1,63 @@
+//! What was seen of one subject: what its client told, and what its agent told.
+
+use std::collections::BTreeMap;
+
+use holdfast_core::status::{ActionStatus, Status};
+
+use crate::actor::client::Event;
+
+/// What was seen of one subject.
+#[derive(Clone, Debug, Default)]
+pub struct Sight {
+    /// What its client told.
+    pub events: Vec<Event>,
+    /// What its agent did.
+    pub deeds: Vec<Deed>,
+    /// How many of its connections were on each server and balancer, as its agent told.
+    pub loads: Vec<Load>,
+}
+
+/// Something that an agent did.
+#[derive(Clone, Debug)]
+pub struct Deed {
+    /// When.
+    pub t: f64,
+    /// What, and why.
+    pub action: ActionStatus,
+}
+
+/// How many connections an agent had on each server and balancer.
+#[derive(Clone, Debug)]
+pub struct Load {
+    /// When it was asked.
+    pub t: f64,
+    /// The servers and balancers that it knows.
+    pub connections: BTreeMap<String, usize>,
+}
+
+impl Sight {
+    /// Learns from the status that the agent told at the moment `t`; `parts` names the server or
+    /// balancer behind each address. Returns what the agent did since it was asked last.
+    pub fn learn(&mut self, t: f64, status: Status, parts: &BTreeMap<String, String>) -> Vec<Deed> {
+        let mut connections = BTreeMap::new();
+        for upstream in &status.upstreams {
+            if let Some(part) = parts.get(&upstream.address.to_string()) {
+                connections.insert(part.clone(), upstream.connections);
+            }
+        }
+        self.loads.push(Load { t, connections });
+        let known = self.deeds.last().map_or(0, |deed| deed.action.seq);
+        let started = t - status.uptime_s;
+        let new: Vec<Deed> = status
+            .actions
+            .into_iter()
+            .filter(|action| action.seq > known)
+            .map(|action| Deed {
+                t: started + action.at_s,
+                action,
+            })
+            .collect();
+        self.deeds.extend(new.iter().cloned());
+        new
+    }
+}

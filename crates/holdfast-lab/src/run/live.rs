@@ -1,0 +1,158 @@
+//! What is worth telling while a run goes on: the few lines that make its story.
+
+use std::collections::BTreeMap;
+
+use holdfast_core::status::{ActionStatus, Verdict, What as Deed};
+use serde::{Deserialize, Serialize};
+
+use crate::actor::client::{Event, Lane, What};
+use crate::measure::GRACE_PERIODS_S;
+use crate::subject::Subject;
+
+/// Something that has just happened.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Live {
+    /// When, in seconds from the fault on.
+    pub t_s: f64,
+    /// Where: a node, or the world.
+    pub node: String,
+    /// What.
+    pub what: String,
+    /// Why, where that is known.
+    pub reason: String,
+    /// How it is meant.
+    pub tone: Tone,
+}
+
+/// How something is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Tone {
+    /// Somebody suffers.
+    Bad,
+    /// The world was changed.
+    Fault,
+    /// Somebody recovers.
+    Good,
+    /// Just so.
+    Plain,
+}
+
+/// What is told next about one subject depends on what was told before.
+#[derive(Debug, Default)]
+pub(super) struct Teller {
+    last_beat: Option<f64>,
+    missing: bool,
+    grace_over: BTreeMap<u32, bool>,
+}
+
+impl Teller {
+    /// What to tell of an event of the client, as (what, reason, tone); `part` names what it dialled.
+    pub(super) fn event(&mut self, event: &Event, part: Option<&str>) -> Option<(String, String, Tone)> {
+        let detail = event.detail.clone().unwrap_or_default();
+        match (event.lane, event.what) {
+            (Lane::Heartbeat, What::Ok) => {
+                let since = self.last_beat.map(|last| event.t - last);
+                self.last_beat = Some(event.t);
+                self.grace_over.clear();
+                let after = since.filter(|_| std::mem::take(&mut self.missing))?;
+                let server = event.server.as_deref().unwrap_or("the API server");
+                Some((
+                    format!("heartbeat again after {after:.1} s"),
+                    format!("{server} answered"),
+                    Tone::Good,
+                ))
+            }
+            (Lane::Heartbeat, What::Failed) => {
+                // The first failure tells it; the retries only repeat it.
+                let first = !std::mem::replace(&mut self.missing, true);
+                first.then(|| ("heartbeat failed".to_owned(), detail, Tone::Bad))
+            }
+            (Lane::Heartbeat, What::Connected) => {
+                let again = self.last_beat.is_some();
+                let to = part.map(|part| format!(" to {part}")).unwrap_or_default();
+                again.then(|| (format!("connected{to} again"), String::new(), Tone::Plain))
+            }
+            (Lane::Active | Lane::Heartbeat | Lane::Idle, What::Closed) => {
+                let lane = match event.lane {
+                    Lane::Active => "active",
+                    Lane::Idle => "idle",
+                    Lane::Fresh | Lane::Heartbeat | Lane::Watch => "heartbeat",
+                };
+                let tone = if event.lane == Lane::Heartbeat {
+                    Tone::Bad
+                } else {
+                    Tone::Plain
+                };
+                self.missing |= event.lane == Lane::Heartbeat;
+                Some((format!("{lane} connection ended"), detail, tone))
+            }
+            // A dial that failed is told by the request that waited for it, unless none does any more.
+            (Lane::Active | Lane::Fresh | Lane::Idle | Lane::Watch, _)
+            | (Lane::Heartbeat, What::Dialing | What::DialFailed) => None,
+        }
+    }
+
+    /// What to tell when no heartbeat came for longer than a grace period.
+    pub(super) fn silence(&mut self, now: f64, time_scale: f64) -> Option<(String, String, Tone)> {
+        let since = now - self.last_beat?;
+        let over = GRACE_PERIODS_S.into_iter().find(|grace| {
+            since > f64::from(*grace) / time_scale && !self.grace_over.contains_key(grace)
+        })?;
+        self.grace_over.insert(over, true);
+        self.missing = true;
+        let reason = format!("no heartbeat for {since:.1} s, grace period {over} s");
+        let reason = if time_scale > 1.0 {
+            format!("{reason} / {time_scale}")
+        } else {
+            reason
+        };
+        Some(("node is NotReady".to_owned(), reason, Tone::Bad))
+    }
+}
+
+/// What to tell of an agent's action; `part` names its upstream.
+pub(super) fn deed(action: &ActionStatus, part: Option<&str>) -> (String, String, Tone) {
+    let whom = part.map_or_else(
+        || {
+            action
+                .upstream
+                .map(|address| format!(" {address}"))
+                .unwrap_or_default()
+        },
+        |part| format!(" {part}"),
+    );
+    let (what, tone) = match action.what {
+        Deed::VerdictChanged => {
+            let verdict = action.verdict.map(Verdict::as_str).unwrap_or_default();
+            (
+                format!("holdfast: upstream{whom} is {verdict}"),
+                Tone::Plain,
+            )
+        }
+        Deed::ConnectionCut => (format!("cut the connection to{whom}"), Tone::Good),
+        Deed::ConnectionDrained
+        | Deed::ConnectionRefused
+        | Deed::SourceChanged
+        | Deed::UpstreamAdded
+        | Deed::UpstreamRemoved
+        | Deed::Withheld => (
+            format!("{}{whom}", action.what.as_str()),
+            Tone::Plain,
+        ),
+    };
+    let reason = if action.evidence.is_empty() {
+        action.reason.to_string()
+    } else {
+        format!("{}: {}", action.reason, action.evidence)
+    };
+    (what, reason, tone)
+}
+
+/// The name of a subject's node as it is told.
+pub(super) fn node(subject: Subject) -> String {
+    subject.to_string()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,267 @@
+//! The stage of a run: the world, the subjects in it, and everything seen of them so far.
+
+mod play;
+mod story;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use holdfast_linux::netns::Namespace;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep, timeout};
+
+use super::live::{self, Live, Teller, Tone};
+use super::watch::{self, Sighting};
+use super::{RunError, Word};
+use crate::actor::client::{Event, Lane, What};
+use crate::actor::monotonic_seconds;
+use crate::measure::{Course, Sight};
+use crate::process::Process;
+use crate::scenario::{ENDPOINT, Scenario};
+use crate::subject::{ADMIN, Subject, Surroundings, status};
+use crate::world::{self, World};
+
+/// How long an agent or a client's first heartbeat is waited for.
+const WARM_UP: Duration = Duration::from_secs(15);
+/// How often it is looked whether a grace period is over.
+const TICK: Duration = Duration::from_millis(50);
+
+/// A set stage.
+#[derive(Debug)]
+pub(super) struct Stage {
+    scenario: Scenario,
+    world: World,
+    /// They end when they are dropped.
+    processes: Vec<Process>,
+    watchers: JoinSet<()>,
+    sightings: mpsc::UnboundedReceiver<Sighting>,
+    sights: BTreeMap<Subject, Sight>,
+    tellers: BTreeMap<Subject, Teller>,
+    course: Course,
+    /// When the fault is due, once the timeline runs. What happens before that is not told.
+    planned: Option<f64>,
+    marks: Vec<(f64, String)>,
+    faulted: Vec<String>,
+    words: mpsc::UnboundedSender<Word>,
+}
+
+impl Stage {
+    /// Builds the world, starts the subjects and waits until each of them has a heartbeat.
+    pub(super) async fn set(
+        scenario: Scenario,
+        program: &Path,
+        words: mpsc::UnboundedSender<Word>,
+    ) -> Result<Self, RunError> {
+        let subjects: Vec<Subject> = scenario.subjects.keys().copied().collect();
+        say(&words, format!("{}: building the world", scenario.name));
+        let world = World::build(&scenario, &subjects, program).await?;
+        let (to, sightings) = mpsc::unbounded_channel();
+        let now = monotonic_seconds();
+        let mut stage = Self {
+            course: Course {
+                start: now,
+                fault: f64::INFINITY,
+                end: f64::INFINITY,
+                time_scale: scenario.time_scale,
+                outages: Vec::new(),
+                parts: world.parts_by_address(),
+            },
+            scenario,
+            world,
+            processes: Vec::new(),
+            watchers: JoinSet::new(),
+            sightings,
+            sights: subjects
+                .iter()
+                .map(|subject| (*subject, Sight::default()))
+                .collect(),
+            tellers: subjects
+                .iter()
+                .map(|subject| (*subject, Teller::default()))
+                .collect(),
+            planned: None,
+            marks: Vec::new(),
+            faulted: Vec::new(),
+            words,
+        };
+        for subject in &subjects {
+            stage.start_agent(*subject, &to).await?;
+        }
+        for subject in &subjects {
+            stage.start_client(*subject, &to).await?;
+        }
+        stage.warm_up().await?;
+        Ok(stage)
+    }
+
+    async fn start_agent(
+        &mut self,
+        subject: Subject,
+        to: &mpsc::UnboundedSender<Sighting>,
+    ) -> Result<(), RunError> {
+        let seeds = self
+            .scenario
+            .subjects
+            .get(&subject)
+            .cloned()
+            .unwrap_or_default();
+        let around = Surroundings {
+            dns: self.world.dns(),
+            ca: self.world.ca(),
+            seeds: self.world.api_addresses(&seeds),
+        };
+        let Some(arguments) = subject.agent(&around) else {
+            return Ok(());
+        };
+        let node = subject.node();
+        self.progress(format!(
+            "{}: waiting for the agent on {node}",
+            self.scenario.name
+        ));
+        let mut process = self
+            .world
+            .start(&format!("{subject} on {node}"), &node, &arguments)?;
+        let namespace = Namespace::open(&node).map_err(world::WorldError::from)?;
+        let begun = Instant::now();
+        loop {
+            let status = status::ask(&namespace, ADMIN).await;
+            if status.is_ok_and(|status| status.ready) {
+                break;
+            }
+            if !process.runs() || begun.elapsed() > WARM_UP {
+                return Err(RunError::Agent {
+                    node,
+                    seconds: begun.elapsed().as_secs(),
+                    last_words: process.ended().to_string(),
+                });
+            }
+            sleep(TICK).await;
+        }
+        self.watchers
+            .spawn(watch::agent(subject, namespace, ADMIN, to.clone()));
+        self.processes.push(process);
+        Ok(())
+    }
+
+    async fn start_client(
+        &mut self,
+        subject: Subject,
+        to: &mpsc::UnboundedSender<Sighting>,
+    ) -> Result<(), RunError> {
+        let node = subject.node();
+        let client = &self.scenario.client;
+        let mut arguments = vec!["lab".to_owned(), "actor".to_owned(), "client".to_owned()];
+        let mut tell = |flag: &str, value: String| arguments.extend([flag.to_owned(), value]);
+        tell("--server", subject.server());
+        if subject.dials_itself() {
+            tell("--resolve-with", self.world.dns().to_string());
+        }
+        tell("--ca", self.world.ca());
+        tell("--tls-name", ENDPOINT.to_owned());
+        tell("--node", node.clone());
+        tell("--time-scale", self.scenario.time_scale.to_string());
+        tell("--idle", client.idle.to_string());
+        tell("--active", client.active.to_string());
+        if let Some(every) = client.fresh {
+            tell("--fresh", every.to_string());
+        }
+        let mut process = self
+            .world
+            .start(&format!("the client on {node}"), &node, &arguments)?;
+        process.ready().await?;
+        self.watchers
+            .spawn(watch::client(subject, process.take_lines(), to.clone()));
+        self.processes.push(process);
+        Ok(())
+    }
+
+    /// Waits until every client has had a heartbeat.
+    async fn warm_up(&mut self) -> Result<(), RunError> {
+        let begun = Instant::now();
+        let beats = |event: &Event| event.lane == Lane::Heartbeat && event.what == What::Ok;
+        while let Some(subject) = self
+            .sights
+            .iter()
+            .find(|(_, sight)| !sight.events.iter().any(beats))
+            .map(|(subject, _)| *subject)
+        {
+            let left = WARM_UP.saturating_sub(begun.elapsed());
+            match timeout(left, self.sightings.recv()).await {
+                Ok(Some(sighting)) => self.note(sighting)?,
+                Ok(None) | Err(_) => {
+                    return Err(RunError::Client {
+                        node: subject.node(),
+                        seconds: WARM_UP.as_secs(),
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes one sighting, and tells of it if the timeline has begun.
+    fn note(&mut self, sighting: Sighting) -> Result<(), RunError> {
+        match sighting {
+            Sighting::Event(subject, event) => {
+                let told = self
+                    .tellers
+                    .get_mut(&subject)
+                    .and_then(|teller| teller.event(&event));
+                if let Some(told) = told {
+                    self.tell(event.t, live::node(subject), told);
+                }
+                if let Some(sight) = self.sights.get_mut(&subject) {
+                    sight.events.push(event);
+                }
+            }
+            Sighting::Gone(subject) => {
+                let name = format!("the client on {}", subject.node());
+                let process = self.processes.iter().find(|process| process.name() == name);
+                if let Some(process) = process {
+                    return Err(process.ended().into());
+                }
+            }
+            Sighting::Status(subject, t, status) => {
+                let Some(sight) = self.sights.get_mut(&subject) else {
+                    return Ok(());
+                };
+                for deed in sight.learn(t, *status, &self.course.parts) {
+                    let address = deed.action.upstream.map(|address| address.to_string());
+                    let part = address.and_then(|address| self.course.parts.get(&address));
+                    let told = live::deed(&deed.action, part.map(String::as_str));
+                    self.tell(deed.t, live::node(subject), told);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn tell(&self, t: f64, node: String, (what, reason, tone): (String, String, Tone)) {
+        let Some(planned) = self.planned else { return };
+        // Until the fault was made, it is where the timeline wants it.
+        let fault = if self.course.fault.is_finite() {
+            self.course.fault
+        } else {
+            planned
+        };
+        let live = Live {
+            t_s: t - fault,
+            node,
+            what,
+            reason,
+            tone,
+        };
+        // A listener that has gone away ends this process.
+        drop(self.words.send(Word::Live(live)));
+    }
+
+    fn progress(&self, text: String) {
+        say(&self.words, text);
+    }
+}
+
+fn say(words: &mpsc::UnboundedSender<Word>, text: String) {
+    drop(words.send(Word::Progress(text)));
+}

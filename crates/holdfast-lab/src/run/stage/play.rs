@@ -1,0 +1,150 @@
+//! Playing a stage's timeline, and watching to its end.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep_until};
+
+use super::{Sighting, Stage, TICK, live, status};
+use crate::actor::monotonic_seconds;
+use crate::fault::{Effect, Step, Target};
+use crate::measure::{self, Course, Outage};
+use crate::run::{RunError, Tone};
+use crate::span::Span;
+use crate::subject::ADMIN;
+
+impl Stage {
+    /// Carries out the timeline and watches to its end.
+    pub(in crate::run) async fn play(&mut self) -> Result<(), RunError> {
+        let scale = self.scenario.time_scale;
+        self.course.start = monotonic_seconds();
+        let lead = self.scenario.before.seconds_at(scale) + self.scenario.approach_s();
+        self.planned = Some(self.course.start + lead);
+        let began = Instant::now();
+        let moment = |at: f64| began + Duration::from_secs_f64((lead + at).max(0.0));
+        self.progress(format!(
+            "{}: fault in {lead:.0} s, done in {:.0} s",
+            self.scenario.name,
+            lead + self.scenario.after.seconds_at(scale)
+        ));
+        for step in self.scenario.timeline.clone() {
+            self.watch_until(moment(step.at.seconds_at(scale))).await?;
+            self.carry_out(&step).await?;
+        }
+        self.watch_until(moment(self.scenario.after.seconds_at(scale)))
+            .await?;
+        self.course.end = monotonic_seconds();
+        self.last_look().await
+    }
+
+    /// Notes what is seen until `moment`.
+    async fn watch_until(&mut self, moment: Instant) -> Result<(), RunError> {
+        let mut tick = tokio::time::interval(TICK);
+        loop {
+            tokio::select! {
+                () = sleep_until(moment) => return Ok(()),
+                Some(sighting) = self.sightings.recv() => self.note(sighting)?,
+                _ = tick.tick() => self.look_at_grace_periods(),
+            }
+        }
+    }
+
+    fn look_at_grace_periods(&mut self) {
+        let now = monotonic_seconds();
+        let scale = self.scenario.time_scale;
+        let told: Vec<_> = self
+            .tellers
+            .iter_mut()
+            .filter_map(|(subject, teller)| Some((*subject, teller.silence(now, scale)?)))
+            .collect();
+        for (subject, told) in told {
+            self.tell(now, live::node(subject), told);
+        }
+    }
+
+    /// Notes what was still under way at the end, with one last status of each agent.
+    async fn last_look(&mut self) -> Result<(), RunError> {
+        for subject in self.sights.keys().copied().collect::<Vec<_>>() {
+            if let (false, Some(namespace)) = (
+                subject.dials_itself(),
+                self.world.namespace(&subject.node()),
+            ) && let Ok(status) = status::ask(namespace, ADMIN).await
+            {
+                self.note(Sighting::Status(
+                    subject,
+                    monotonic_seconds(),
+                    Box::new(status),
+                ))?;
+            }
+        }
+        while let Ok(sighting) = self.sightings.try_recv() {
+            if !matches!(sighting, Sighting::Gone(_)) {
+                self.note(sighting)?;
+            }
+        }
+        self.watchers.abort_all();
+        Ok(())
+    }
+
+    async fn carry_out(&mut self, step: &Step) -> Result<(), RunError> {
+        let targets = match step.verb.target() {
+            None => Vec::new(),
+            Some(Target::Named(names)) => names.clone(),
+            Some(Target::Faulted) => self.faulted.clone(),
+            Some(Target::InUse) => self.in_use(),
+        };
+        if targets.is_empty() && step.verb.target().is_some() {
+            return Err(RunError::Unused {
+                at: step.at.to_string(),
+            });
+        }
+        // Taken before it is done, so that nothing measured from here on comes out too small.
+        let t = monotonic_seconds();
+        if step.at == Span::ZERO {
+            self.course.fault = self.course.fault.min(t);
+            self.faulted.extend(targets.iter().cloned());
+        }
+        self.world.carry_out(&step.verb, &targets).await?;
+        for target in &targets {
+            self.note_effect(step.verb.effect(), target, t);
+        }
+        let told = step.verb.told(&targets);
+        self.marks.push((t, told.clone()));
+        self.tell(t, "world".to_owned(), (told, String::new(), Tone::Fault));
+        Ok(())
+    }
+
+    fn note_effect(&mut self, effect: Effect, target: &str, t: f64) {
+        let open = |outage: &&mut Outage| outage.part.name == target && outage.to.is_none();
+        match (effect, self.world.part(target)) {
+            (Effect::Breaks, Some(part)) => self.course.outages.push(Outage {
+                part,
+                from: t,
+                to: None,
+            }),
+            (Effect::Mends, Some(_)) => {
+                for outage in self.course.outages.iter_mut().filter(open) {
+                    outage.to = Some(t);
+                }
+            }
+            (Effect::Keeps, _) | (_, None) => {}
+        }
+    }
+
+    /// The servers that the subjects' connections are on now.
+    fn in_use(&self) -> Vec<String> {
+        let now = monotonic_seconds();
+        let course = Course {
+            end: now,
+            ..self.course.clone()
+        };
+        let servers: BTreeSet<String> = self
+            .sights
+            .values()
+            .flat_map(|sight| measure::connections(&course, sight))
+            .filter(|one| one.end.is_none() && self.scenario.lanes.contains(&one.lane))
+            .filter_map(|one| one.server)
+            .collect();
+        servers.into_iter().collect()
+    }
+}

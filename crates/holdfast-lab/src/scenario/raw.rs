@@ -1,0 +1,185 @@
+//! A scenario as its file writes it.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::span::Span;
+
+/// A story to tell: what is in the world, what happens to it, and what is expected then.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct RawScenario {
+    /// Name of the scenario: small letters, digits and hyphens.
+    pub scenario: String,
+    /// What it shows, in one sentence.
+    pub summary: String,
+    /// How many stock seconds pass in one second. The client's clocks, the lifetimes of DNS records
+    /// and this timeline are divided by it; Holdfast's own timers never are. 1 unless given here or
+    /// by `--time-scale`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_scale: Option<f64>,
+    /// What is there before anything happens.
+    pub world: RawWorld,
+    /// What the client on each node does besides its heartbeat.
+    #[serde(default)]
+    pub client: RawClient,
+    /// Who meets the fault, each on a node of its own: `direct`, `holdfast`.
+    pub subjects: BTreeMap<String, RawSubject>,
+    /// How long everything just runs before the first step.
+    #[serde(default = "before")]
+    pub before: Span,
+    /// What happens. One step must be at `0s`: the fault, from which everything is measured.
+    pub timeline: Vec<RawStep>,
+    /// How long the world is watched after the fault.
+    pub after: Span,
+    /// The connections that `cut_s` is about: `heartbeat`, `idle`, `active`.
+    #[serde(default = "lanes")]
+    pub lanes: Vec<String>,
+    /// What must have come true.
+    #[serde(default)]
+    pub expect: Vec<RawExpectation>,
+}
+
+/// What is there before anything happens.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct RawWorld {
+    /// Names of the API servers.
+    pub servers: Vec<String>,
+    /// Layer-4 balancers: each name with the servers that it forwards to, in turn.
+    #[serde(default)]
+    pub balancers: BTreeMap<String, Vec<String>>,
+    /// What the endpoint's name, `api.lab.test`, resolves to.
+    pub name: RawName,
+}
+
+/// What the endpoint's name resolves to.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct RawName {
+    /// The servers or balancers whose addresses it has.
+    pub addresses: Vec<String>,
+    /// Lifetime of the address records; at least 1 s after scaling, since DNS counts whole seconds.
+    pub lifetime: Span,
+    /// Lifetime of a CNAME record that leads from the name to its addresses; none unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alias_lifetime: Option<Span>,
+}
+
+/// What the client on each node does besides its heartbeat.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct RawClient {
+    /// Further connections that hold a watch and never write.
+    #[serde(default)]
+    pub idle: usize,
+    /// Further connections with a request each second (scaled).
+    #[serde(default)]
+    pub active: usize,
+    /// How often a new connection is made for one request (not scaled); never unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fresh: Option<Span>,
+}
+
+/// What one subject is given.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct RawSubject {
+    /// Servers or balancers that it knows without asking DNS. `direct` knows none.
+    #[serde(default)]
+    pub seeds: Vec<String>,
+}
+
+/// One step of the timeline.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct RawStep {
+    /// When, from the fault on; negative before it. Scaled.
+    pub at: Span,
+    /// What is done.
+    pub verb: String,
+    /// Names of the servers or balancers it is done to; or `in-use`, the servers that the subjects'
+    /// connections in `lanes` are on at that moment; or `faulted`, whatever the step at `0s` hit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<RawNames>,
+    /// `set-name`: its new addresses. `forward`: the balancer's new servers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<RawNames>,
+    /// `set-name`: the new lifetime of its records; unchanged unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lifetime: Option<Span>,
+    /// `rotate-name`: how many of the addresses each answer shows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub show: Option<usize>,
+    /// `delay`: how late every answer is (scaled); `0s` ends it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<Span>,
+    /// `fail-name`: `servfail`, `nxdomain`, `refused`, `silent`, `empty` or `truncated`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub how: Option<String>,
+}
+
+/// One name or several.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum RawNames {
+    /// One.
+    One(String),
+    /// Several.
+    Several(Vec<String>),
+}
+
+impl RawNames {
+    /// The names as a list.
+    pub fn list(&self) -> Vec<String> {
+        match self {
+            Self::One(name) => vec![name.clone()],
+            Self::Several(names) => names.clone(),
+        }
+    }
+}
+
+/// Something that must have come true.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct RawExpectation {
+    /// Whose figure it is.
+    pub subject: String,
+    /// Which figure.
+    pub metric: String,
+    /// It happened, and its figure is this or less.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_most: Option<RawBound>,
+    /// It never happened, or its figure is this or more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_least: Option<RawBound>,
+    /// Its figure is exactly this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub equals: Option<RawBound>,
+    /// The part of a bound in time that comes from scaled clocks, and shrinks with them. Unless
+    /// given: all of it for `direct`, nothing for the others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scaled: Option<Span>,
+}
+
+/// A bound: a length of time, a number or a truth, as the metric wants it.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum RawBound {
+    /// For metrics that are counted.
+    Count(u64),
+    /// For metrics that are true or false.
+    Truth(bool),
+    /// For metrics that are timed.
+    Time(String),
+}
+
+fn before() -> Span {
+    Span::from_secs(12)
+}
+
+fn lanes() -> Vec<String> {
+    vec!["heartbeat".to_owned()]
+}

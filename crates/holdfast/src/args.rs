@@ -1,0 +1,33 @@
+//! The command line: what can be asked of `holdfast`.
+
+use clap::{Parser, Subcommand};
+
+use crate::cmd;
+
+/// Keeps Kubernetes nodes attached to their API servers while load balancers change
+#[derive(Debug, Parser)]
+#[command(
+    name = "holdfast",
+    version,
+    propagate_version = true,
+    after_help = "Exit codes: 0 done or yes, 1 the answer is no, 2 wrong arguments or configuration, \
+                  3 could not be done, 4 refused by a safety rule"
+)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run the node-local load balancer in front of the API servers
+    Agent(cmd::agent::Agent),
+    /// Show the outage and the cure, in a world of network namespaces
+    Demo(cmd::demo::Demo),
+    /// Meet real faults in worlds of network namespaces, and measure
+    Lab(cmd::lab::Lab),
+    /// Show what the agent on this node knows, has done, and why
+    Status(cmd::status::StatusOf),
+}

@@ -1,0 +1,6 @@
+//! One module per command.
+
+pub mod agent;
+pub mod demo;
+pub mod lab;
+pub mod status;

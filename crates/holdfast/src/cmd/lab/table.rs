@@ -1,0 +1,129 @@
+//! The lab's tables.
+
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use holdfast_lab::report::html::clocks;
+use holdfast_lab::report::{Run, SubjectRun};
+
+/// How much a table of results shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Columns {
+    /// Everything that was measured.
+    All,
+    /// What decides whether a node stays Ready.
+    Few,
+}
+
+/// The columns after scenario and node, and whether [`Columns::Few`] has them.
+const FIGURES: [(&str, bool); 8] = [
+    ("WORST GAP", true),
+    ("CUT AFTER", true),
+    ("FIRST SUCCESS", false),
+    ("RECONNECTS", true),
+    ("WRONG CUTS", false),
+    ("NEW FAILED", false),
+    ("NOTREADY 40s", true),
+    ("NOTREADY 50s", true),
+];
+
+/// The results of runs: one row per subject, which clocks were scaled, and what was expected and did
+/// not come true.
+pub(crate) fn results(runs: &[Run], columns: Columns) -> String {
+    let shown =
+        |index: usize| columns == Columns::All || FIGURES.get(index).is_some_and(|(_, few)| *few);
+    let mut table = plain();
+    let figures = (0..).zip(FIGURES).filter(|(index, _)| shown(*index));
+    let header = figures.map(|(_, (name, _))| name);
+    table.set_header(["SCENARIO", "NODE"].into_iter().chain(header));
+    for run in runs {
+        for (subject, found) in &run.subjects {
+            let figures = (0..)
+                .zip(figures_of(found))
+                .filter(|(index, _)| shown(*index));
+            let row = figures.map(|(_, figure)| figure);
+            table.add_row(
+                [run.scenario.clone(), subject.to_string()]
+                    .into_iter()
+                    .chain(row),
+            );
+        }
+    }
+    for column in table.column_iter_mut().skip(2) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    let mut lines = vec![table.to_string(), String::new()];
+    lines.extend(said_of_clocks(runs));
+    lines.extend(runs.iter().flat_map(broken_expectations));
+    lines.join("\n") + "\n"
+}
+
+/// Names with their sentences.
+pub(super) fn listed<'a>(rows: impl Iterator<Item = (&'a str, &'a str)>) -> String {
+    let mut table = plain();
+    table.set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_header(["SCENARIO", "WHAT IT SHOWS"]);
+    for (name, summary) in rows {
+        table.add_row([name, summary]);
+    }
+    format!("{table}\n")
+}
+
+fn plain() -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table
+}
+
+/// The figures in the order of [`FIGURES`].
+fn figures_of(found: &SubjectRun) -> [String; 8] {
+    let figures = &found.figures;
+    let truth = |grace: &str| match figures.not_ready.get(grace) {
+        Some(true) => "yes".to_owned(),
+        Some(false) => "no".to_owned(),
+        None => "-".to_owned(),
+    };
+    [
+        seconds(figures.worst_gap_s, 1),
+        seconds(figures.cut_s, 2),
+        seconds(figures.first_success_s, 2),
+        figures.reconnects.to_string(),
+        figures.wrong_cuts.to_string(),
+        format!("{}/{}", figures.new_failed, figures.new_total),
+        truth("40"),
+        truth("50"),
+    ]
+}
+
+fn seconds(figure: Option<f64>, digits: usize) -> String {
+    figure.map_or_else(|| "-".to_owned(), |figure| format!("{figure:.digits$} s"))
+}
+
+/// Which clocks were scaled; once for all runs where that is the same.
+fn said_of_clocks(runs: &[Run]) -> Vec<String> {
+    let said: Vec<String> = runs.iter().map(clocks).collect();
+    match said.first() {
+        Some(first) if said.iter().all(|other| other == first) => vec![first.clone()],
+        _ => runs
+            .iter()
+            .zip(said)
+            .map(|(run, said)| format!("{}: {said}", run.scenario))
+            .collect(),
+    }
+}
+
+fn broken_expectations(run: &Run) -> Vec<String> {
+    run.expectations
+        .iter()
+        .filter(|verdict| !verdict.held)
+        .map(|verdict| {
+            let measured = if verdict.measured.is_null() {
+                "never".to_owned()
+            } else {
+                verdict.measured.to_string()
+            };
+            format!(
+                "{}: expected {}, measured {measured}",
+                run.scenario, verdict.text
+            )
+        })
+        .collect()
+}
