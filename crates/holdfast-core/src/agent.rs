@@ -479,10 +479,12 @@ impl Agent {
     /// Drops upstreams that no source names any more and that nothing stands on. A usable one only
     /// when another one that is still named can take its place (S2).
     fn forget(&mut self, now: Tick) {
-        let named_and_proven = self
-            .upstreams
-            .iter()
-            .any(|(address, u)| self.sources.names(*address) && is_proven(u.health.verdict()));
+        let named_and_proven = self.upstreams.iter().any(|(address, u)| {
+            self.sources.names(*address)
+                && is_proven(u.health.verdict())
+                && u.health.suspicion().is_none()
+                && u.health.heard() > Some(self.fresh_from)
+        });
         let gone: Vec<_> = self
             .upstreams
             .iter()

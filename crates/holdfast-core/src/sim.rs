@@ -12,7 +12,7 @@ use crate::machine::{Machine, Tick};
 use crate::opening::{self, DialId, Opening};
 use crate::probing::Progress;
 use crate::sources::{Answer, Expiry};
-use crate::status::{Source, Status};
+use crate::status::{Source, Status, Verdict};
 
 #[cfg(test)]
 mod tests;
@@ -371,11 +371,10 @@ impl Sim {
                 Action::AbortProbe { .. } | Action::Forget { .. } | Action::Report(_) => {}
                 Action::Offer(offer) => {
                     let emptied = offer.order.is_empty() && !self.offer.order.is_empty();
-                    let strangers = self
-                        .servers
-                        .values()
-                        .all(|s| s.mood == Mood::Foreign || s.since != Tick::ZERO);
-                    assert!(!emptied || strangers, "S1: the set became empty");
+                    assert!(
+                        !emptied || self.knows_only_strangers(),
+                        "S1: the set became empty"
+                    );
                     self.offer = offer;
                 }
                 Action::Probe { upstream, id, .. } => self.answer_probe(upstream, id),
@@ -413,6 +412,11 @@ impl Sim {
                 Action::Close { connection } => self.end(connection, false),
             }
         }
+    }
+
+    fn knows_only_strangers(&self) -> bool {
+        let known = self.status().upstreams;
+        !known.is_empty() && known.iter().all(|u| u.verdict == Verdict::Foreign)
     }
 
     fn end(&mut self, id: ConnectionId, reset: bool) {

@@ -206,11 +206,10 @@ impl Sources {
         lifetime: Duration,
         change: &mut Change,
     ) {
-        let foreign: BTreeSet<_> = addresses
+        let (own, named): (BTreeSet<_>, BTreeSet<_>) = addresses
             .into_iter()
-            .filter(|address| !is_own(&self.own, *address))
-            .collect();
-        if foreign.is_empty() {
+            .partition(|address| is_own(&self.own, *address));
+        if named.is_empty() && own.is_empty() {
             return self.answer_without_records(now, source, change);
         }
         let lifetime = lifetime.clamp(self.expiry.shortest, self.expiry.longest);
@@ -219,11 +218,18 @@ impl Sources {
             lane.answered_at = Some(now);
             lane.lifetime = Some(lifetime);
             lane.next = now + self.chance.stretch(lifetime, JITTER_PERCENT);
-            if lane.failure.take().is_some() {
-                change.health = Some(None);
+            let own = own.first().map(|address| {
+                format!("names {address}, which is this agent's own listener: not used")
+            });
+            if lane.failure.is_some() != own.is_some() {
+                change.health = Some(own.clone());
             }
+            lane.failure = own;
         }
-        for address in &foreign {
+        if named.is_empty() {
+            return;
+        }
+        for address in &named {
             let origins = self.origins.entry(*address).or_default();
             if origins.is_empty() {
                 change.added.push(*address);
@@ -240,7 +246,7 @@ impl Sources {
         let expiry = self.expiry;
         self.origins.retain(|address, origins| {
             if let Some(origin) = origins.get_mut(&source)
-                && !foreign.contains(address)
+                && !named.contains(address)
             {
                 origin.missed = origin.missed.saturating_add(1);
                 let unnamed_for = now.since(origin.named_at);

@@ -150,6 +150,11 @@ impl Agent {
         if upstream.cutting != Cutting::Sampling {
             return;
         }
+        if now < self.fresh_from {
+            // The process was held up since it asked: the grounds for the cut are stale.
+            upstream.cutting = Cutting::Withheld(None);
+            return;
+        }
         upstream.cutting = Cutting::Idle;
         let since = upstream
             .health

@@ -142,7 +142,7 @@ impl Default for RawDrain {
 pub struct RawLimits {
     /// Upstreams whose connections may be cut per window.
     pub cuts: u32,
-    /// The window.
+    /// Time over which `cuts` are counted.
     #[serde(with = "friendly")]
     #[schemars(with = "String")]
     pub window: Duration,

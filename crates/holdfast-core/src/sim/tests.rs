@@ -1,6 +1,6 @@
 use super::*;
 use crate::reason::Reason;
-use crate::status::{Verdict, What};
+use crate::status::What;
 
 fn address(n: u8) -> SocketAddr {
     SocketAddr::from(([10, 0, 0, n], 6443))

@@ -121,7 +121,8 @@ fn its_own_listener_is_no_upstream() {
         "0.0.0.0:6445",
         "[::1]:6445",
     ] {
-        sources.answer(
+        sources.answer(at(0), Source::DnsA, failed());
+        let change = sources.answer(
             at(0),
             Source::DnsA,
             Answer::Addresses {
@@ -130,7 +131,12 @@ fn its_own_listener_is_no_upstream() {
             },
         );
         assert_eq!(sources.addresses().count(), 0, "{loopback}");
+        assert_eq!(change.health, None, "it fails, as before");
+        let failure = sources.status(at(0))[1].failure.clone();
+        assert!(failure.is_some_and(|f| f.contains("own listener")));
     }
+    let change = sources.answer(at(9), Source::DnsA, named(&[1], 5));
+    assert_eq!(change.health, Some(None), "it recovers");
 }
 
 #[test]
