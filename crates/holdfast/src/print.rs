@@ -19,18 +19,19 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
 
 /// `error: …`, its causes and a hint.
 pub(crate) fn failure(failure: &Failure) {
-    let mut text = format!("error: {}\n", failure.error());
     let mut said = failure.error().to_string();
+    let mut lines = vec![format!("error: {said}")];
     for cause in failure.error().chain().skip(1) {
         let cause = cause.to_string();
         if !said.contains(&cause) {
-            text += &format!("  caused by: {cause}\n");
+            lines.push(format!("  caused by: {cause}"));
             said = cause;
         }
     }
     if let Some(hint) = failure.hint() {
-        text += &format!("\nhint: {hint}\n");
+        lines.push(format!("\nhint: {hint}"));
     }
+    let text = lines.join("\n") + "\n";
     // A closed terminal can't be told that it is closed.
     drop(io::stderr().write_all(text.as_bytes()));
 }

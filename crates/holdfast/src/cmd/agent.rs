@@ -32,7 +32,7 @@ pub struct Agent {
     /// Name of this node; decides which upstream it prefers [default: the host's name]
     #[arg(long, value_name = "NAME", env = "HOLDFAST_NODE_NAME")]
     pub node_name: Option<String>,
-    /// Loopback address that clients connect to; may be repeated [default: 127.0.0.1:6445 and [::1]:6445]
+    /// Loopback address that clients connect to; may be repeated [default: port 6445 of 127.0.0.1 and ::1]
     #[arg(
         long,
         value_name = "ADDRESS:PORT",

@@ -1,0 +1,54 @@
+# Every way to build, try, test and measure Holdfast. `make help` lists them.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+CARGO ?= cargo
+# Optimised, but without the whole-program pass of a release: minutes less to wait.
+QUICK := target/profiling/holdfast
+
+.PHONY: help setup build quick demo test sim lint deny doc e2e bench reference release clean
+
+help: ## List the targets
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | column -t -s $$'\t'
+
+setup: ## Install what the build, the lab and the tests need; says what it can't install
+	@tools/setup
+
+quick: setup
+	$(CARGO) build --locked --profile profiling -p holdfast
+
+demo: quick ## Build, then show the outage and the cure; report in target/demo
+	$(QUICK) demo --out target/demo
+
+test: setup ## Run every test that needs no more than a Linux machine
+	@tools/kubectl || true
+	$(CARGO) test --locked --workspace
+
+sim: ## Random histories against the safety rules: HISTORIES=10000000 SEED=0
+	HOLDFAST_SIM_HISTORIES=$${HISTORIES:-10000000} HOLDFAST_SIM_SEED=$${SEED:-0} \
+	  $(CARGO) test --locked --release -p holdfast-core hold_in_random_histories
+
+lint: setup deny ## Formatting, clippy, documentation, dependencies, generated files
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --locked --workspace --all-targets --all-features -- -D warnings
+	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --locked --workspace --no-deps --document-private-items
+	$(CARGO) xtask generate --check
+
+deny: ## Licences, sources and duplicates of dependencies
+	tools/cargo-tool cargo-deny 0.20.2
+	target/tools/bin/cargo-deny --locked check bans licenses sources
+
+e2e: quick ## Every scenario of the lab on unscaled clocks, about seven minutes
+	$(QUICK) lab run --jobs 2 --html target/e2e/report.html --json target/e2e/report.json \
+	  $$($(QUICK) lab list -o json | tr -d ' ",' | sed -n 's/^scenario://p')
+
+reference: ## Write the generated reference docs, schemas, man pages and completions again
+	$(CARGO) xtask generate
+
+release: setup ## The binary that ships
+	$(CARGO) build --locked --release -p holdfast
+
+clean: ## Remove everything that was built
+	$(CARGO) clean
