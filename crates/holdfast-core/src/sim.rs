@@ -7,62 +7,17 @@ use std::time::Duration;
 
 use crate::agent::{Action, Agent, ConnectionId, DialFailure, Input, Settings, Traffic};
 use crate::balance::Candidates;
-use crate::chance::Chance;
 use crate::machine::{Machine, Tick};
 use crate::opening::{self, DialId, Opening};
 use crate::probing::Progress;
 use crate::sources::{Answer, Expiry};
 use crate::status::{Source, Status, Verdict};
 
+mod fate;
 #[cfg(test)]
 mod tests;
 
-/// How a simulated server behaves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mood {
-    /// Answers at once.
-    Up,
-    /// Answers, but `/readyz` fails.
-    NotReady,
-    /// Answers each request only after this time; TLS at once.
-    Slow(Duration),
-    /// Answers nothing at all.
-    Silent,
-    /// Accepts, and says nothing.
-    Hung,
-    /// Refuses connections; open ones were reset.
-    Refusing,
-    /// Somebody else's server.
-    Foreign,
-}
-
-/// How a simulated resolver behaves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Resolver {
-    /// Tells the truth.
-    Truthful,
-    /// Fails.
-    Failing,
-    /// Says that there are no records.
-    Denying,
-}
-
-/// Something that happens to the world.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Event {
-    /// A client connects.
-    Connect,
-    /// A server changes its mood.
-    Turn(SocketAddr, Mood),
-    /// The name stands for these addresses from now on.
-    Rename(BTreeSet<SocketAddr>),
-    /// The resolver changes.
-    Resolve(Resolver),
-    /// The node's own network goes down or comes back.
-    Link(bool),
-    /// The agent does not run for this long.
-    Starve(Duration),
-}
+pub use fate::{Event, Mood, Resolver, random_event};
 
 #[derive(Debug)]
 enum Due {
@@ -552,41 +507,6 @@ impl Sim {
                     Due::Fact(Input::DialFailed { upstream, failure }),
                 );
             }
-        }
-    }
-
-    /// A random event for a random history.
-    pub fn random_event(&self, chance: &mut Chance) -> Event {
-        let addresses: Vec<_> = self.servers.keys().copied().collect();
-        let pick = |chance: &mut Chance| {
-            let n = usize::try_from(chance.below(addresses.len() as u64)).unwrap_or(0);
-            addresses.get(n).copied()
-        };
-        let Some(address) = pick(chance) else {
-            return Event::Connect;
-        };
-        match chance.below(20) {
-            0..=3 => Event::Connect,
-            4..=6 => Event::Turn(address, Mood::Silent),
-            7 => Event::Turn(address, Mood::Hung),
-            8 => Event::Turn(address, Mood::Refusing),
-            9 => Event::Turn(address, Mood::NotReady),
-            10 => Event::Turn(address, Mood::Slow(Duration::from_secs(12))),
-            11 => Event::Turn(address, Mood::Foreign),
-            12..=14 => Event::Turn(address, Mood::Up),
-            15 => {
-                let some: BTreeSet<_> =
-                    (0..=chance.below(2)).filter_map(|_| pick(chance)).collect();
-                Event::Rename(some)
-            }
-            16 => Event::Resolve(match chance.below(3) {
-                0 => Resolver::Failing,
-                1 => Resolver::Denying,
-                _ => Resolver::Truthful,
-            }),
-            17 => Event::Link(false),
-            18 => Event::Link(true),
-            _ => Event::Starve(Duration::from_millis(chance.below(20_000))),
         }
     }
 }

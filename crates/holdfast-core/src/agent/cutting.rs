@@ -4,22 +4,13 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use super::{Action, Agent, ConnectionId, is_proven};
+use super::{Action, Agent, ConnectionId, Traffic, is_proven};
 use crate::balance;
 use crate::health::Evidence;
 use crate::journal::Entry;
 use crate::machine::Tick;
 use crate::reason::Reason;
 use crate::status::{Verdict, What};
-
-/// What one connection got from its upstream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Traffic {
-    /// The connection.
-    pub connection: ConnectionId,
-    /// When its upstream last sent a byte.
-    pub heard: Option<Tick>,
-}
 
 /// Where the decision to cut an upstream's connections stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,4 +1,5 @@
 use super::*;
+use crate::chance::Chance;
 use crate::reason::Reason;
 use crate::status::What;
 
@@ -286,10 +287,10 @@ fn random_world(seed: u64) -> (Sim, Vec<String>) {
     let all: Vec<_> = (1..=3).map(address).collect();
     let known = usize::try_from(chance.below(4)).unwrap();
     let seeds = all.iter().take(known).copied();
-    let mut sim = Sim::new(settings(seeds, seed), Mood::Up, all.clone(), all);
+    let mut sim = Sim::new(settings(seeds, seed), Mood::Up, all.clone(), all.clone());
     let mut told = vec![format!("seeds: {known}")];
     for _ in 0..12 {
-        let event = sim.random_event(&mut chance);
+        let event = random_event(&all, &mut chance);
         let after = Duration::from_millis(chance.below(20_000));
         told.push(format!("event at {after:?}: {event:?}"));
         sim.schedule(after, event);

@@ -1,0 +1,171 @@
+//! What the agent is told, and what it orders.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use crate::balance::Candidates;
+use crate::machine::Tick;
+use crate::probing::{ProbeId, Progress};
+use crate::sources::{Answer, Expiry};
+use crate::status::{ActionStatus, Source};
+
+/// Names a client connection; counts up from 1.
+pub type ConnectionId = u64;
+
+/// What the agent is told at its start.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The node's name, hashed: its place in the fleet's spread.
+    pub node: u64,
+    /// Addresses that are always tried.
+    pub seeds: Vec<SocketAddr>,
+    /// Sources that are asked.
+    pub live: Vec<Source>,
+    /// The agent's own listeners.
+    pub own: Vec<SocketAddr>,
+    /// When a source's word ends.
+    pub expiry: Expiry,
+    /// Time between two probes of one upstream.
+    pub probe_interval: Duration,
+    /// Shortest time after which a missing answer is remarkable.
+    pub patience: Duration,
+    /// Time for which connections stay on an upstream that drains.
+    pub drain: Duration,
+    /// Upstreams whose connections may be cut per `cut_window`.
+    pub cuts: u32,
+    /// See `cuts`.
+    pub cut_window: Duration,
+    /// Seed of all chance.
+    pub seed: u64,
+}
+
+/// A fact.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Input {
+    /// A client connection stands on this upstream now, be it new or moved.
+    Attached {
+        /// The connection.
+        connection: ConnectionId,
+        /// Its upstream.
+        upstream: SocketAddr,
+    },
+    /// A client connection has ended.
+    Closed {
+        /// The connection.
+        connection: ConnectionId,
+    },
+    /// A dial for a client failed.
+    DialFailed {
+        /// The upstream.
+        upstream: SocketAddr,
+        /// How.
+        failure: DialFailure,
+    },
+    /// A probe made progress.
+    Probed {
+        /// The upstream.
+        upstream: SocketAddr,
+        /// The attempt.
+        id: ProbeId,
+        /// How far it came.
+        progress: Progress,
+    },
+    /// A source answered.
+    Resolved {
+        /// The source.
+        source: Source,
+        /// Its answer.
+        answer: Answer,
+    },
+    /// The answer to [`Action::Sample`].
+    Sampled {
+        /// The upstream.
+        upstream: SocketAddr,
+        /// Its connections.
+        traffic: Vec<Traffic>,
+    },
+    /// An upstream's first bytes reached a client.
+    Spoke {
+        /// The upstream.
+        upstream: SocketAddr,
+    },
+    /// An upstream is late with its first bytes to a client.
+    Stalled {
+        /// The upstream.
+        upstream: SocketAddr,
+    },
+    /// A client was turned away.
+    TurnedAway,
+}
+
+/// How a dial failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DialFailure {
+    /// Refused.
+    Refused,
+    /// Connected and ended before it answered; may be the client's doing.
+    Ended,
+    /// Not answered in time.
+    TimedOut,
+    /// No way there.
+    Unreachable,
+}
+
+/// An order.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// Drop a probe and its connection.
+    AbortProbe {
+        /// The upstream.
+        upstream: SocketAddr,
+        /// The attempt.
+        id: ProbeId,
+    },
+    /// Close a drained connection in order (FIN).
+    Close {
+        /// The connection.
+        connection: ConnectionId,
+    },
+    /// Cut a connection at once (RST).
+    Cut {
+        /// The connection.
+        connection: ConnectionId,
+    },
+    /// Drop everything that is kept for this upstream.
+    Forget {
+        /// The upstream.
+        upstream: SocketAddr,
+    },
+    /// New connections try upstreams in this order from now on.
+    Offer(Candidates),
+    /// Probe an upstream.
+    Probe {
+        /// The upstream.
+        upstream: SocketAddr,
+        /// Names the attempt.
+        id: ProbeId,
+        /// On the connection that is kept, if it is still there.
+        reuse: bool,
+    },
+    /// Say what was done: log and metric. `status` has it already.
+    Report(ActionStatus),
+    /// Ask a source.
+    Resolve {
+        /// The source.
+        source: Source,
+    },
+    /// Say when each connection on this upstream last got a byte from it.
+    Sample {
+        /// The upstream.
+        upstream: SocketAddr,
+    },
+}
+
+/// What one connection got from its upstream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Traffic {
+    /// The connection.
+    pub connection: ConnectionId,
+    /// When its upstream last sent a byte.
+    pub heard: Option<Tick>,
+}
