@@ -20,6 +20,7 @@ use crate::sources::{Answer, Sources};
 use crate::status::{Source, Verdict, What};
 
 mod cutting;
+mod doubt;
 mod protocol;
 mod story;
 mod view;
@@ -40,6 +41,8 @@ struct Connection {
     upstream: SocketAddr,
     /// Ordered to end; never ordered twice (S4).
     ending: bool,
+    /// It is silent while its upstream is not: is it the target behind that address?
+    doubt: Option<doubt::Doubt>,
 }
 
 /// A wake that comes later than this means that the process did not run: what was overdue meanwhile
@@ -306,6 +309,7 @@ impl Agent {
                 .start_due(now, suspected, witnessed, self.next_probe);
             self.next_probe += u64::from(!orders.is_empty());
             self.order_probes(address, orders);
+            self.take_samples(now, address);
         }
     }
 
@@ -423,6 +427,7 @@ impl Machine for Agent {
                 let entry = Connection {
                     upstream,
                     ending: false,
+                    doubt: None,
                 };
                 self.connections.insert(connection, entry);
             }
@@ -439,6 +444,7 @@ impl Machine for Agent {
             Input::Sampled { upstream, traffic } => self.sampled(now, upstream, &traffic),
             Input::Spoke { upstream } => self.observe(now, upstream, Evidence::Spoke),
             Input::Stalled { upstream } => self.look_at(now, upstream),
+            Input::Unanswered { connection, since } => self.unanswered(now, connection, since),
             Input::TurnedAway => {
                 if self.turned_away.take(now) {
                     let entry = story::turned_away(&self.upstreams);

@@ -18,9 +18,12 @@ mod tests;
 pub const DIAL_HEDGE: Duration = Duration::from_millis(250);
 
 /// Shortest time that a connected upstream may leave the client's first bytes unanswered before the
-/// next candidate gets them as well. It doubles with each candidate: lateness may mean overload, and
-/// copies of a request make that worse.
+/// next candidate gets them as well. From the third candidate on it doubles each time: lateness may
+/// mean overload, and copies of a request make that worse.
 pub const FIRST_BYTE_HEDGE: Duration = Duration::from_millis(300);
+
+/// Candidates that are dialled once more when all of them left the first bytes unanswered.
+const SECOND_TRIES: usize = 4;
 
 /// With no usable upstream a client is turned away within this time; it is never queued
 /// (kubernetes/kubernetes#99602).
@@ -211,7 +214,8 @@ impl Opening {
         for dial in &mut self.dials {
             if dial.state == State::Connected && dial.late_at.is_none() {
                 let patience = dial.patience.max(FIRST_BYTE_HEDGE);
-                dial.late_at = Some(now + patience.saturating_mul(1 << asked));
+                dial.late_at =
+                    Some(now + patience.saturating_mul(1 << u32::saturating_sub(asked, 1)));
             }
             asked = (asked + u32::from(dial.late_at.is_some())).min(8);
         }
@@ -326,7 +330,12 @@ impl Machine for Opening {
                 }
             }
             let dialing = self.dials.iter().any(|d| d.state == State::Dialing);
-            if !dialing && self.next < self.candidates.order.len() {
+            let known = self.candidates.order.len();
+            if self.next >= known && self.dials.len() < known + SECOND_TRIES {
+                // Behind a balancer a second connection may reach another target.
+                self.next = 0;
+            }
+            if !dialing && self.next < known {
                 self.dial_next(now);
             }
         }

@@ -82,6 +82,13 @@ struct Attempt {
     witnessed: bool,
 }
 
+/// A handshake that is one of a sample.
+#[derive(Clone, Debug)]
+struct Sampling {
+    id: ProbeId,
+    connected_at: Option<Tick>,
+}
+
 #[derive(Clone, Debug)]
 struct Finished {
     result: String,
@@ -91,6 +98,14 @@ struct Finished {
 
 /// Attempts that may be under way at once; beyond it the oldest is dropped.
 const MOST_ATTEMPTS: usize = 4;
+
+/// Handshakes of one sample. With one of three targets hung, one of six meets it in nine samples out
+/// of ten, whichever way the balancer spreads.
+const SAMPLES: u32 = 6;
+
+/// A handshake that is not answered in this time has met a target that hangs: a busy API server takes
+/// long, but its accept queue would have to be seconds behind.
+const SAMPLE_PATIENCE: Duration = Duration::from_secs(3);
 
 /// Share by which an interval is lengthened at random, in percent, so that agents and upstreams do
 /// not fall into step.
@@ -107,6 +122,10 @@ pub struct Probing {
     last_start: Option<Tick>,
     finished: Option<Finished>,
     chance: Chance,
+    samples_wanted: u32,
+    next_sample: Tick,
+    sampling: Vec<Sampling>,
+    sampled: Vec<bool>,
 }
 
 impl Probing {
@@ -121,6 +140,10 @@ impl Probing {
             last_start: None,
             finished: None,
             chance: Chance::new(seed),
+            samples_wanted: 0,
+            next_sample: now,
+            sampling: Vec::new(),
+            sampled: Vec::new(),
         }
     }
 
@@ -199,6 +222,65 @@ impl Probing {
         orders
     }
 
+    /// Wants fresh handshakes, each on a connection of its own, to learn whether all targets behind
+    /// this address answer. They count in [`take_samples`](Self::take_samples) alone: one silent
+    /// target is no verdict on the address.
+    pub fn sample(&mut self, now: Tick) {
+        self.samples_wanted = SAMPLES;
+        self.next_sample = now;
+    }
+
+    /// Starts a sample if one is due.
+    pub fn start_sample(&mut self, now: Tick, id: ProbeId) -> Vec<Order> {
+        if self.samples_wanted == 0 || now < self.next_sample {
+            return Vec::new();
+        }
+        self.samples_wanted -= 1;
+        self.next_sample = now + self.interval / 4;
+        self.sampling.push(Sampling {
+            id,
+            connected_at: None,
+        });
+        vec![Order::Start { id, reuse: false }]
+    }
+
+    /// The samples that ended since the last call: whether the target answered. One that did not
+    /// even connect, or that ended in any other way, says nothing.
+    pub fn take_samples(&mut self, now: Tick) -> (Vec<bool>, Vec<Order>) {
+        let limit = self.patience.limit().max(SAMPLE_PATIENCE);
+        let mut orders = Vec::new();
+        let answered = &mut self.sampled;
+        self.sampling.retain(|sample| {
+            let overdue = sample.connected_at.is_some_and(|at| now >= at + limit);
+            if overdue {
+                answered.push(false);
+                orders.push(Order::Abort { id: sample.id });
+            }
+            !overdue
+        });
+        (std::mem::take(&mut self.sampled), orders)
+    }
+
+    fn sample_progress(
+        &mut self,
+        now: Tick,
+        id: ProbeId,
+        progress: &Progress,
+    ) -> (Option<Evidence>, Vec<Order>) {
+        if *progress == Progress::Connected {
+            for sample in self.sampling.iter_mut().filter(|s| s.id == id) {
+                sample.connected_at = Some(now);
+            }
+            return (None, Vec::new());
+        }
+        self.sampling.retain(|s| s.id != id);
+        if *progress == Progress::Secured {
+            self.sampled.push(true);
+            return (Some(Evidence::Secured), vec![Order::Abort { id }]);
+        }
+        (None, Vec::new())
+    }
+
     /// Asks as soon as possible, but not more than four times per interval.
     pub fn hurry(&mut self, now: Tick) {
         let earliest = self.last_start.map_or(now, |s| s + self.interval / 4);
@@ -213,6 +295,9 @@ impl Probing {
         id: ProbeId,
         progress: &Progress,
     ) -> (Option<Evidence>, Vec<Order>) {
+        if self.sampling.iter().any(|s| s.id == id) {
+            return self.sample_progress(now, id, progress);
+        }
         let limit = self.patience.limit();
         let Some(attempt) = self.attempts.iter_mut().find(|a| a.id == id) else {
             return (None, Vec::new());
@@ -284,17 +369,27 @@ impl Probing {
             attempt.started = attempt.started + late;
             attempt.stage_since = attempt.stage_since + late;
         }
+        for sample in &mut self.sampling {
+            sample.connected_at = sample.connected_at.map(|at| at + late);
+        }
     }
 
     /// When [`overdue`](Self::overdue) or [`start_due`](Self::start_due) has something to do next.
     pub fn next_wake(&self, suspected: bool) -> Option<Tick> {
         let limit = self.patience.limit();
+        let sample_limit = limit.max(SAMPLE_PATIENCE);
         let waiting = self.attempts.iter().any(|a| !a.overdue);
         self.attempts
             .iter()
             .filter(|a| !a.overdue)
             .map(|a| a.stage_since + limit)
             .chain((suspected || !waiting).then_some(self.next))
+            .chain((self.samples_wanted > 0).then_some(self.next_sample))
+            .chain(
+                self.sampling
+                    .iter()
+                    .filter_map(|s| Some(s.connected_at? + sample_limit)),
+            )
             .min()
     }
 
@@ -315,7 +410,12 @@ impl Probing {
     /// Ends all attempts, for an upstream that is forgotten.
     pub fn abort_all(&mut self) -> Vec<Order> {
         self.kept = false;
-        self.abort_where(|_| true)
+        self.samples_wanted = 0;
+        self.sampled.clear();
+        let samples = self.sampling.drain(..).map(|s| Order::Abort { id: s.id });
+        let mut orders: Vec<_> = samples.collect();
+        orders.extend(self.abort_where(|_| true));
+        orders
     }
 
     fn abort_where(&mut self, unwanted: impl Fn(&Attempt) -> bool) -> Vec<Order> {

@@ -5,7 +5,6 @@
 
 use std::cell::RefCell;
 use std::io;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use socket2::SockRef;
@@ -13,8 +12,11 @@ use tokio::net::TcpStream;
 use tokio::task::yield_now;
 use tokio::time::timeout;
 
+mod flow;
 #[cfg(test)]
 mod tests;
+
+pub use flow::{Flow, Unanswered};
 
 /// Bytes read at once.
 const BUFFER: usize = 64 * 1024;
@@ -30,18 +32,6 @@ thread_local! {
     static SHARED: RefCell<Vec<u8>> = RefCell::new(vec![0; BUFFER]);
 }
 
-/// What went over a connection; readable from anywhere while bytes move.
-#[derive(Debug, Default)]
-pub struct Flow {
-    /// Bytes from the client to the upstream.
-    pub to_upstream: AtomicU64,
-    /// Bytes from the upstream to the client.
-    pub to_client: AtomicU64,
-    /// When the upstream's last bytes came: milliseconds on the clock of the caller, plus one; 0
-    /// stands for never.
-    pub heard_ms: AtomicU64,
-}
-
 /// How a connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
@@ -54,7 +44,7 @@ pub enum End {
 }
 
 /// Moves bytes both ways until both sides have closed or one has failed. `clock` gives the
-/// milliseconds that go to [`Flow::heard_ms`].
+/// milliseconds that go to the [`Flow`].
 pub async fn pump(
     client: &TcpStream,
     upstream: &TcpStream,
@@ -62,9 +52,7 @@ pub async fn pump(
     clock: impl Fn() -> u64,
 ) -> End {
     let up = async {
-        let count = |n| {
-            flow.to_upstream.fetch_add(n, Ordering::Relaxed);
-        };
+        let count = |n| flow.sent(n, clock());
         one_way(client, upstream, count)
             .await
             .map_err(|side| match side {
@@ -73,10 +61,7 @@ pub async fn pump(
             })
     };
     let down = async {
-        let count = |n| {
-            flow.to_client.fetch_add(n, Ordering::Relaxed);
-            flow.heard_ms.store(clock() + 1, Ordering::Relaxed);
-        };
+        let count = |n| flow.heard(n, clock());
         one_way(upstream, client, count)
             .await
             .map_err(|side| match side {
@@ -112,7 +97,7 @@ async fn half_open(flow: &Flow, other: impl Future<Output = Result<(), End>>) ->
 }
 
 fn moved(flow: &Flow) -> u64 {
-    flow.to_upstream.load(Ordering::Relaxed) + flow.to_client.load(Ordering::Relaxed)
+    flow.to_upstream() + flow.to_client()
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -135,6 +135,7 @@ impl Agent {
 
     /// The last look: a connection that still moves bytes is not cut, and proves its upstream alive.
     pub(super) fn sampled(&mut self, now: Tick, address: SocketAddr, traffic: &[Traffic]) {
+        self.cut_doubted(now, address, traffic);
         let Some(upstream) = self.upstreams.get_mut(&address) else {
             return;
         };
@@ -164,17 +165,18 @@ impl Agent {
             return;
         }
         for seen in traffic {
-            self.end(now, address, seen.connection, reason, seen.heard);
+            let evidence = format!("upstream is {reason}; {}", quiet(now, seen.heard));
+            self.end(now, address, seen.connection, reason, evidence);
         }
     }
 
-    fn end(
+    pub(super) fn end(
         &mut self,
         now: Tick,
         address: SocketAddr,
         id: ConnectionId,
         reason: Reason,
-        heard: Option<Tick>,
+        evidence: String,
     ) {
         let Some(connection) = self.connections.get_mut(&id) else {
             return;
@@ -184,13 +186,9 @@ impl Agent {
         }
         connection.ending = true;
         self.actions.push_back(Action::Cut { connection: id });
-        let quiet = heard.map_or_else(
-            || "it never got a byte".to_owned(),
-            |at| format!("no byte for {:.1} s", now.since(at).as_secs_f64()),
-        );
         let mut entry = Entry::new(What::ConnectionCut, reason)
             .on(address)
-            .because(format!("upstream is {reason}; {quiet}"))
+            .because(evidence)
             .then("the client reconnects, to the best upstream");
         entry.connection = Some(id);
         self.write(now, entry);
@@ -253,4 +251,12 @@ impl Agent {
                 && u.health.verdict() != Verdict::Draining
         })
     }
+}
+
+/// How long a connection got nothing, in words.
+pub(super) fn quiet(now: Tick, heard: Option<Tick>) -> String {
+    heard.map_or_else(
+        || "it never got a byte".to_owned(),
+        |at| format!("no byte for {:.1} s", now.since(at).as_secs_f64()),
+    )
 }

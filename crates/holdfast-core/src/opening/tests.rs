@@ -99,6 +99,45 @@ fn a_slow_candidate_may_still_win() {
 }
 
 #[test]
+fn a_hung_target_behind_the_only_balancer_loses_to_a_second_connection() {
+    let mut opening = opening(1, true);
+    opening.handle(at(0), Input::ClientSpoke);
+    opening.handle(at(1), Input::Connected(0));
+    orders(&mut opening);
+    opening.wake(at(301));
+    assert_eq!(
+        orders(&mut opening),
+        [Action::Stalled(0), Action::Dial(1, address(1))]
+    );
+    opening.handle(at(302), Input::Connected(1));
+    opening.handle(at(303), Input::UpstreamSpoke(1));
+    assert_eq!(
+        orders(&mut opening),
+        [Action::Attach(1), Action::Drop(0), Action::Win(1)]
+    );
+}
+
+#[test]
+fn a_slow_only_upstream_is_not_flooded_with_copies() {
+    let mut opening = opening(1, true);
+    opening.handle(at(0), Input::ClientSpoke);
+    let mut dials = 1;
+    for ms in 0..60_000 {
+        opening.wake(at(ms));
+        for action in orders(&mut opening) {
+            if let Action::Dial(id, _) = action {
+                dials += 1;
+                opening.handle(at(ms), Input::Connected(id));
+            }
+        }
+        if ms == 1 {
+            opening.handle(at(ms), Input::Connected(0));
+        }
+    }
+    assert_eq!(dials, 1 + SECOND_TRIES);
+}
+
+#[test]
 fn a_client_that_says_nothing_is_served_and_waits() {
     let mut opening = opening(2, true);
     opening.handle(at(1), Input::Connected(0));
