@@ -11,6 +11,7 @@ use holdfast_core::chance::hash_text;
 use holdfast_core::config::{Config, Host};
 use holdfast_core::status::{ActionStatus, Source};
 use holdfast_linux::listen::{ListenError, listen};
+use rustix::process::{Resource, getrlimit, setrlimit};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep};
@@ -56,6 +57,7 @@ pub enum StartError {
 /// Whatever keeps it from starting; once it serves it does not fail.
 pub async fn run(config: Config, version: &str) -> Result<(), StartError> {
     let identity = Arc::new(Identity::load(&config.ca, &config.server_name)?);
+    raise_descriptor_limit();
     let stop_signal = signal::stop().map_err(StartError::Signals)?;
     let listeners: Vec<TcpListener> = open_listeners(&config.listen)?;
     let admin_listener = listen(config.admin)?;
@@ -80,6 +82,8 @@ pub async fn run(config: Config, version: &str) -> Result<(), StartError> {
         .iter()
         .filter_map(|l| l.local_addr().ok())
         .collect();
+    // Port 0 lets the kernel choose; the log must say what it chose.
+    let admin_bound = admin_listener.local_addr().unwrap_or(config.admin);
     for listener in listeners {
         tasks.spawn(accept(listener, doorway.clone(), stop.clone()));
     }
@@ -88,6 +92,13 @@ pub async fn run(config: Config, version: &str) -> Result<(), StartError> {
         metrics: Arc::clone(&metrics),
     };
     tasks.spawn(admin.serve(admin_listener, stop.clone()));
+
+    tasks.spawn(watch_connections(
+        Arc::clone(&table),
+        facts.clone(),
+        clock,
+        stop.clone(),
+    ));
 
     let node = config.node_name.clone().unwrap_or_else(host_name);
     let settings = settings(&config, &node, &bound);
@@ -108,7 +119,7 @@ pub async fn run(config: Config, version: &str) -> Result<(), StartError> {
         supervisor: Supervisor::from_environment(),
         clock,
     };
-    tracing::info!(version, %node, endpoint = %config.endpoint, listeners = ?bound, admin = %config.admin, "agent started");
+    tracing::info!(version, %node, endpoint = %config.endpoint, listeners = ?bound, admin = %admin_bound, "agent started");
     systemd::ready(&format!("listening on {bound:?}"));
     let loop_stop = CancellationToken::new();
     let agent_loop = tokio::spawn(drive(
@@ -131,6 +142,16 @@ pub async fn run(config: Config, version: &str) -> Result<(), StartError> {
     tasks.close();
     tracing::info!("agent stopped");
     Ok(())
+}
+
+/// Takes all the descriptors that the process may have: a connection needs two, and the usual soft
+/// limit of 1024 is there for programs with `select(2)` alone (systemd.exec(5), `LimitNOFILE`).
+fn raise_descriptor_limit() {
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    if let Err(error) = setrlimit(Resource::Nofile, limit) {
+        tracing::warn!(%error, "descriptor limit could not be raised");
+    }
 }
 
 /// Binds every address that can be bound. IPv6 may be switched off on a node: as long as one
@@ -220,6 +241,28 @@ async fn accept(listener: TcpListener, doorway: Doorway, stop: CancellationToken
                 failing = true;
                 sleep(ACCEPT_PAUSE).await;
             }
+        }
+    }
+}
+
+/// Connections are looked at this often.
+const WATCH_TICK: Duration = Duration::from_secs(1);
+
+/// Tells the agent which connections are unanswered.
+async fn watch_connections(
+    table: Arc<Table>,
+    facts: mpsc::UnboundedSender<Input>,
+    clock: Clock,
+    stop: CancellationToken,
+) {
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => return,
+            () = sleep(WATCH_TICK) => {}
+        }
+        for fact in table.unanswered(clock.now_ms()) {
+            // Without a receiver the agent is stopping.
+            drop(facts.send(fact));
         }
     }
 }

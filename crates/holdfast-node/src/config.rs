@@ -38,6 +38,7 @@ pub fn read(path: &Path) -> Result<RawConfig, ReadError> {
     })?;
     serde_saphyr::from_str(&text).map_err(|error| ReadError::Wrong {
         path: path.to_owned(),
-        message: error.to_string(),
+        // Who reports it says that it is one.
+        message: error.to_string().trim_start_matches("error: ").to_owned(),
     })
 }

@@ -6,7 +6,6 @@ use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::task::Poll;
 
 use futures_util::stream::{FuturesUnordered, StreamExt};
@@ -104,11 +103,9 @@ impl Doorway {
                 }
             },
         };
-        let moved = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
         self.metrics
-            .moved(Direction::ToUpstream, moved(&flow.to_upstream));
-        self.metrics
-            .moved(Direction::ToClient, moved(&flow.to_client));
+            .moved(Direction::ToUpstream, flow.to_upstream());
+        self.metrics.moved(Direction::ToClient, flow.to_client());
         by
     }
 
@@ -246,15 +243,10 @@ impl Doorway {
         if pump::write_all(&won.stream, rest).await.is_err() {
             return Opened::Refused;
         }
-        place
-            .flow
-            .to_upstream
-            .fetch_add(first.len() as u64, Ordering::Relaxed);
+        let now = self.clock.now_ms();
+        place.flow.sent(first.len() as u64, now);
         if won.spoke {
-            place
-                .flow
-                .heard_ms
-                .store(self.clock.now_ms() + 1, Ordering::Relaxed);
+            place.flow.heard(0, now);
             let upstream = won.address;
             self.tell(Input::Spoke { upstream });
         }

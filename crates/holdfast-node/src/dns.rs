@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
 use hickory_resolver::TokioResolver;
@@ -24,6 +26,9 @@ mod tests;
 /// Time for one question to one server; two tries each (resolv.conf(5) has 5 s and 2).
 const TIMEOUT: Duration = Duration::from_millis(1500);
 
+/// One for each server, in the order of the configuration.
+type Resolvers = Arc<[TokioResolver]>;
+
 const RESOLV_CONF: &str = "/etc/resolv.conf";
 
 /// The endpoint's name, and who knows about it.
@@ -32,7 +37,8 @@ pub(crate) struct NameWatch {
     name: String,
     port: u16,
     servers: Vec<SocketAddr>,
-    current: Mutex<Option<(Option<SystemTime>, TokioResolver)>>,
+    answered: AtomicUsize,
+    current: Mutex<Option<(Option<SystemTime>, Resolvers)>>,
 }
 
 impl NameWatch {
@@ -48,6 +54,7 @@ impl NameWatch {
             },
             port,
             servers,
+            answered: AtomicUsize::new(0),
             current: Mutex::new(None),
         }
     }
@@ -58,14 +65,31 @@ impl NameWatch {
             Source::DnsAaaa => RecordType::AAAA,
             Source::DnsA | Source::Seed => RecordType::A,
         };
-        let resolver = match self.resolver() {
-            Ok(resolver) => resolver,
+        let resolvers = match self.resolvers() {
+            Ok(resolvers) => resolvers,
             Err(why) => return Answer::Failed { why },
         };
-        match resolver.lookup(self.name.as_str(), kind).await {
-            Ok(lookup) => self.answer(lookup.answers()),
-            Err(error) => self.failure(&error, kind),
+        // The one that answered last is asked first: one that is down would cost its time each time.
+        let first = self.answered.load(Ordering::Relaxed);
+        let mut answer = Answer::Failed {
+            why: format!("{RESOLV_CONF} names no resolver"),
+        };
+        for place in (first..resolvers.len()).chain(0..first) {
+            let Some(resolver) = resolvers.get(place) else {
+                continue;
+            };
+            let asked = resolver.lookup(self.name.as_str(), kind).await;
+            let usable = asked.as_ref().map_or_else(is_final, |_| true);
+            answer = match asked {
+                Ok(lookup) => self.answer(lookup.answers()),
+                Err(error) => self.failure(&error, kind),
+            };
+            if usable {
+                self.answered.store(place, Ordering::Relaxed);
+                break;
+            }
         }
+        answer
     }
 
     fn answer(&self, records: &[hickory_resolver::proto::rr::Record]) -> Answer {
@@ -105,24 +129,26 @@ impl NameWatch {
         }
     }
 
-    fn resolver(&self) -> Result<TokioResolver, String> {
+    fn resolvers(&self) -> Result<Resolvers, String> {
         let written = if self.servers.is_empty() {
             fs::metadata(RESOLV_CONF).and_then(|m| m.modified()).ok()
         } else {
             None
         };
         let mut current = self.current.lock();
-        if let Some((from, resolver)) = current.as_ref()
+        if let Some((from, resolvers)) = current.as_ref()
             && *from == written
         {
-            return Ok(resolver.clone());
+            return Ok(Arc::clone(resolvers));
         }
-        let resolver = self.build()?;
-        *current = Some((written, resolver.clone()));
-        Ok(resolver)
+        let resolvers: Resolvers = self.build()?.into();
+        *current = Some((written, Arc::clone(&resolvers)));
+        Ok(resolvers)
     }
 
-    fn build(&self) -> Result<TokioResolver, String> {
+    /// One resolver for each server: the library gives up at the first error that a server answers
+    /// with, and prefers the quickest, which a server that only fails may well be.
+    fn build(&self) -> Result<Vec<TokioResolver>, String> {
         let (config, mut options) = if self.servers.is_empty() {
             let text = fs::read(RESOLV_CONF).map_err(|e| format!("read {RESOLV_CONF}: {e}"))?;
             parse_resolv_conf(text).map_err(|e| format!("{RESOLV_CONF}: {e}"))?
@@ -139,11 +165,25 @@ impl NameWatch {
         options.timeout = TIMEOUT;
         options.attempts = 1;
         options.edns0 = true;
-        TokioResolver::builder_with_config(config, TokioRuntimeProvider::default())
-            .with_options(options)
-            .build()
-            .map_err(|e| format!("set up the resolver: {e}"))
+        let (domain, search) = (config.domain(), config.search());
+        let one = |server: &NameServerConfig| {
+            let alone = vec![server.clone()];
+            let config = ResolverConfig::from_parts(domain.cloned(), search.to_vec(), alone);
+            TokioResolver::builder_with_config(config, TokioRuntimeProvider::default())
+                .with_options(options.clone())
+                .build()
+                .map_err(|e| format!("set up the resolver: {e}"))
+        };
+        config.name_servers().iter().map(one).collect()
     }
+}
+
+/// Whether the next resolver would say the same. What a server could not answer (SERVFAIL, REFUSED,
+/// a timeout) another one may, as with the C library's resolver.
+fn is_final(error: &NetError) -> bool {
+    error.is_nx_domain()
+        || (error.is_no_records_found()
+            && matches!(rcode(error), None | Some(ResponseCode::NoError)))
 }
 
 fn ip(data: &RData) -> Option<IpAddr> {

@@ -21,6 +21,8 @@ pub mod metrics;
 mod probe;
 mod report;
 mod signal;
+#[cfg(test)]
+mod stage;
 mod systemd;
 mod table;
 pub mod tls;

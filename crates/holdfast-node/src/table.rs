@@ -5,12 +5,22 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use holdfast_core::agent::{ConnectionId, Traffic};
+use holdfast_core::agent::{ConnectionId, Input, Traffic};
 use holdfast_linux::pump::Flow;
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
 use crate::clock::Clock;
+
+/// Silence after client bytes that is worth a look. Slow answers of 12 s are seen in the field; they
+/// are looked at too, and stay.
+const SILENT_MS: u64 = 6000;
+
+/// One request may simply take long; a client that tries again at another moment got nothing for both.
+const MOMENTS: u64 = 2;
+
+/// More bytes than this are an upload, which is answered at its end. Heartbeats and pings are small.
+const LITTLE: u64 = 64 * 1024;
 
 /// How a connection is to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,10 +97,26 @@ impl Table {
             .filter(|(_, entry)| entry.upstream == Some(upstream))
             .map(|(id, entry)| Traffic {
                 connection: *id,
-                heard: match entry.flow.heard_ms.load(Ordering::Relaxed) {
-                    0 => None,
-                    ms => Some(Clock::at_ms(ms - 1)),
-                },
+                heard: entry.flow.heard_ms().map(Clock::at_ms),
+            })
+            .collect()
+    }
+
+    /// Connections whose client has sent a little at several moments and got nothing back for long.
+    pub(crate) fn unanswered(&self, now_ms: u64) -> Vec<Input> {
+        self.entries
+            .lock()
+            .iter()
+            .filter_map(|(id, entry)| {
+                let unanswered = entry.flow.unanswered()?;
+                let silent_ms = now_ms.saturating_sub(unanswered.since_ms);
+                (silent_ms >= SILENT_MS
+                    && unanswered.moments >= MOMENTS
+                    && unanswered.bytes <= LITTLE)
+                    .then_some(Input::Unanswered {
+                        connection: *id,
+                        since: Clock::at_ms(unanswered.since_ms),
+                    })
             })
             .collect()
     }

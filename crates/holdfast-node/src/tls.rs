@@ -125,9 +125,12 @@ fn connector(path: &Path) -> Result<TlsConnector, TlsError> {
     let mut roots = RootCertStore::empty();
     for certificate in CertificateDer::pem_slice_iter(&bytes) {
         let certificate = certificate.map_err(|e| no_ca(format!("broken PEM ({e})")))?;
+        if !is_ca(&certificate) {
+            return Err(no_ca("a certificate that is no CA's".to_owned()));
+        }
         roots
             .add(certificate)
-            .map_err(|e| no_ca(format!("a certificate that is no CA's ({e})")))?;
+            .map_err(|e| no_ca(format!("a broken certificate ({e})")))?;
     }
     if roots.is_empty() {
         return Err(no_ca("no certificate".to_owned()));
@@ -140,6 +143,28 @@ fn connector(path: &Path) -> Result<TlsConnector, TlsError> {
             .with_no_client_auth();
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(TlsConnector::from(Arc::new(config)))
+}
+
+/// The extension basicConstraints (RFC 5280, section 4.2.1.9) as DER: its object identifier
+/// 2.5.29.19, and the flag for a critical one.
+const BASIC_CONSTRAINTS: [u8; 5] = [0x06, 0x03, 0x55, 0x1d, 0x13];
+const TRUE: [u8; 3] = [0x01, 0x01, 0xff];
+
+/// Whether a certificate may sign others. The TLS library takes any certificate as a trust anchor;
+/// a server's own one in place of the CA's would then fail at every API server but that one.
+fn is_ca(certificate: &[u8]) -> bool {
+    let constraints = certificate
+        .windows(BASIC_CONSTRAINTS.len())
+        .position(|bytes| bytes == BASIC_CONSTRAINTS)
+        .and_then(|at| certificate.get(at + BASIC_CONSTRAINTS.len()..));
+    let Some(constraints) = constraints else {
+        return false;
+    };
+    let value = constraints.strip_prefix(&TRUE).unwrap_or(constraints);
+    // An octet string with a sequence that begins with `cA`; each header has two bytes.
+    value
+        .get(4..)
+        .is_some_and(|fields| fields.starts_with(&TRUE))
 }
 
 /// What a failed handshake says about the other end.
@@ -157,7 +182,8 @@ pub(crate) fn handshake_error(error: &io::Error) -> HandshakeError {
         .get_ref()
         .and_then(|e| e.downcast_ref::<rustls::Error>())
     {
+        // An alert is the server's own trouble with the handshake, and says nothing of who it is.
+        None | Some(rustls::Error::AlertReceived(_)) => HandshakeError::Ended,
         Some(tls) => HandshakeError::Stranger(tls.to_string()),
-        None => HandshakeError::Ended,
     }
 }
