@@ -44,6 +44,10 @@ e2e: quick ## Every scenario of the lab on unscaled clocks, about seven minutes
 	$(QUICK) lab run --jobs 2 --html target/e2e/report.html --json target/e2e/report.json \
 	  $$($(QUICK) lab list -o json | tr -d ' ",' | sed -n 's/^scenario://p')
 
+bench: quick ## The data path beside HAProxy and nginx; figures in target/bench/report.json, about four minutes
+	@tools/setup-peers
+	$(QUICK) lab bench --seconds 2 --json target/bench/report.json
+
 reference: ## Write the generated reference docs, schemas, man pages and completions again
 	$(CARGO) xtask generate
 

@@ -21,7 +21,7 @@ pub mod dns;
 mod control;
 mod port;
 mod stamp;
-mod tls;
+pub(crate) mod tls;
 
 use std::io;
 use std::net::SocketAddr;

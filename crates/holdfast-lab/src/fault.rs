@@ -165,24 +165,29 @@ impl Verb {
     /// What it does in words, done to `targets`.
     pub fn told(&self, targets: &[String]) -> String {
         let whom = targets.join(", ");
+        let (is, s) = if targets.len() > 1 {
+            ("are", "")
+        } else {
+            ("is", "s")
+        };
         match self {
-            Self::Continue(_) => format!("{whom} goes on"),
-            Self::Delay(_, by) if *by == Span::ZERO => format!("{whom} answers in time again"),
-            Self::Delay(_, by) => format!("{whom} answers {by} late"),
-            Self::Drop(_) => format!("{whom} goes silent: packets vanish"),
+            Self::Continue(_) => format!("{whom} continue{s}"),
+            Self::Delay(_, by) if *by == Span::ZERO => format!("{whom} answer{s} in time again"),
+            Self::Delay(_, by) => format!("{whom} answer{s} {by} late"),
+            Self::Drop(_) => format!("{whom} {is} silent: packets vanish"),
             Self::FailName(how) => format!("DNS fails: {how}"),
-            Self::Forward(_, to) => format!("{whom} forwards to {}", to.join(", ")),
+            Self::Forward(_, to) => format!("{whom} forward{s} to {}", to.join(", ")),
             Self::HealName => "DNS answers again".to_owned(),
-            Self::Kill(_) => format!("{whom} is killed"),
-            Self::LinkDown(_) => format!("{whom} loses its link"),
-            Self::LinkUp(_) => format!("{whom} has its link again"),
-            Self::NotReady(_) => format!("{whom} is not ready any more"),
-            Self::Ready(_) => format!("{whom} is ready again"),
-            Self::Restore(_) => format!("{whom} is reachable again"),
-            Self::RotateName(show) => format!("DNS shows {show} addresses at a time"),
+            Self::Kill(_) => format!("{whom} {is} killed"),
+            Self::LinkDown(_) => format!("{whom} lose{s} the link"),
+            Self::LinkUp(_) => format!("{whom} {is} linked again"),
+            Self::NotReady(_) => format!("{whom} {is} not ready any more"),
+            Self::Ready(_) => format!("{whom} {is} ready again"),
+            Self::Restore(_) => format!("{whom} {is} reachable again"),
+            Self::RotateName(show) => format!("DNS shows {show} of the addresses at a time"),
             Self::SetName(to, _) => format!("DNS names {}", to.join(", ")),
-            Self::Start(_) => format!("{whom} starts again"),
-            Self::Stop(_) => format!("{whom} hangs: accepts, never answers"),
+            Self::Start(_) => format!("{whom} start{s} again"),
+            Self::Stop(_) => format!("{whom} hang{s}: no answer, no refusal"),
         }
     }
 }

@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use rustix::process::geteuid;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::Command;
 use tokio::sync::{mpsc, oneshot};
@@ -124,6 +126,25 @@ pub async fn launch(
     order: &Order,
     mut hear: impl FnMut(Word),
 ) -> Result<Story, LaunchError> {
+    let mut last_word = None;
+    let said = converse(means, program, &INSIDE, order, |word| match word {
+        Word::Story(story) => last_word = Some(Ok(*story)),
+        Word::Failed(chain) => last_word = Some(Err(LaunchError::Failed(chain))),
+        Word::Live(_) | Word::Progress(_) => hear(word),
+    })
+    .await?;
+    last_word.unwrap_or(Err(LaunchError::Lost(said)))
+}
+
+/// Starts a copy of `program` with these arguments in namespaces made by `means`, gives it the order,
+/// and hears its words until it ends. What it said besides them, or its exit status.
+pub(crate) async fn converse<W: DeserializeOwned>(
+    means: Means,
+    program: &Path,
+    arguments: &[&str],
+    order: &impl Serialize,
+    mut hear: impl FnMut(W),
+) -> Result<String, LaunchError> {
     let system = |source| LaunchError::System {
         program: "unshare",
         source,
@@ -131,7 +152,7 @@ pub async fn launch(
     let mut child = means
         .unshare()
         .arg(program)
-        .args(INSIDE)
+        .args(arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -144,80 +165,85 @@ pub async fn launch(
     if let Some(input) = &mut input {
         input.write_all(line.as_bytes()).await.map_err(system)?;
     }
-    let mut last_word = None;
+    let mut stray = None;
     if let Some(output) = child.stdout.take() {
         let mut lines = BufReader::new(output).lines();
         while let Some(line) = lines.next_line().await.map_err(system)? {
             match serde_json::from_str(&line) {
-                Ok(Word::Story(story)) => last_word = Some(Ok(*story)),
-                Ok(Word::Failed(chain)) => last_word = Some(Err(LaunchError::Failed(chain))),
-                Ok(word @ (Word::Live(_) | Word::Progress(_))) => hear(word),
-                Err(_) => last_word = Some(Err(LaunchError::Lost(line))),
+                Ok(word) => hear(word),
+                Err(_) => stray = Some(line),
             }
         }
     }
     let output = child.wait_with_output().await.map_err(system)?;
     drop(input);
-    last_word.unwrap_or_else(|| {
+    Ok(stray.unwrap_or_else(|| {
         let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-        Err(LaunchError::Lost(if said.is_empty() {
+        if said.is_empty() {
             output.status.to_string()
         } else {
             said
-        }))
-    })
+        }
+    }))
 }
 
 /// What the copy of the program does: reads an order from its input, runs it, and says its words as
 /// lines of JSON. Ends early when the input does.
 pub async fn inside() -> Result<(), LaunchError> {
-    let system = |source| LaunchError::System {
-        program: "the lab's inner process",
-        source,
-    };
-    let program = std::env::current_exe().map_err(system)?;
-    let (order, gone) = listen().await?;
-    let (words, mut said) = mpsc::unbounded_channel();
-    let run = async {
-        let last_word = match perform(&order, &program, &words).await {
+    let program = own_program()?;
+    let perform = async |order: Order, words: mpsc::UnboundedSender<Word>| {
+        let last_word = match run::run(&order, &program, &words).await {
             Ok(story) => Word::Story(Box::new(story)),
-            Err(chain) => Word::Failed(chain),
+            Err(error) => Word::Failed(chain(&error)),
         };
-        // The reader below goes on until the last word.
+        // The reader goes on until the last word.
         drop(words.send(last_word));
     };
+    let is_last = |word: &Word| matches!(word, Word::Story(_) | Word::Failed(_));
+    answer(perform, is_last).await
+}
+
+/// The inner end of [`converse`]: prepares the namespaces, performs the order that is read from the
+/// input, and prints its words up to the last.
+pub(crate) async fn answer<O: DeserializeOwned, W: Serialize>(
+    perform: impl AsyncFnOnce(O, mpsc::UnboundedSender<W>),
+    is_last: impl Fn(&W) -> bool,
+) -> Result<(), LaunchError> {
+    let (order, gone) = listen().await?;
+    prepare().await?;
+    let (words, mut said) = mpsc::unbounded_channel();
     let speak = async {
         while let Some(word) = said.recv().await {
-            let last = matches!(word, Word::Story(_) | Word::Failed(_));
             let line = serde_json::to_string(&word).map_err(io::Error::from)?;
             let mut output = io::stdout().lock();
             writeln!(output, "{line}").and_then(|()| output.flush())?;
-            if last {
+            if is_last(&word) {
                 break;
             }
         }
         Ok(())
     };
-    let both = async { tokio::join!(run, speak).1 };
+    let both = async { tokio::join!(perform(order, words), speak).1 };
     tokio::select! {
-        spoken = both => spoken.map_err(system),
+        spoken = both => spoken.map_err(inner),
         _ = gone => Ok(()),
     }
 }
 
-async fn perform(
-    order: &Order,
-    program: &Path,
-    words: &mpsc::UnboundedSender<Word>,
-) -> Result<Story, Vec<String>> {
-    prepare().await.map_err(|error| chain(&error))?;
-    run::run(order, program, words)
-        .await
-        .map_err(|error| chain(&error))
+/// This program's own file, of which every process of a run is another copy.
+pub(crate) fn own_program() -> Result<PathBuf, LaunchError> {
+    std::env::current_exe().map_err(inner)
+}
+
+fn inner(source: io::Error) -> LaunchError {
+    LaunchError::System {
+        program: "the lab's inner process",
+        source,
+    }
 }
 
 /// Reads the order, and goes on listening for the end of the input.
-async fn listen() -> Result<(Order, oneshot::Receiver<()>), LaunchError> {
+async fn listen<O: DeserializeOwned>() -> Result<(O, oneshot::Receiver<()>), LaunchError> {
     let (give, line) = oneshot::channel();
     let (end, gone) = oneshot::channel::<()>();
     std::thread::spawn(move || {
@@ -244,12 +270,7 @@ async fn prepare() -> Result<(), LaunchError> {
     {
         return Err(LaunchError::Lost(format!("mount a private /run: {said}")));
     }
-    std::fs::create_dir_all(PathBuf::from(holdfast_linux::netns::DIRECTORY)).map_err(|source| {
-        LaunchError::System {
-            program: "the lab's inner process",
-            source,
-        }
-    })
+    std::fs::create_dir_all(holdfast_linux::netns::DIRECTORY).map_err(inner)
 }
 
 /// Runs a command; what it said on its standard error if it failed.
@@ -279,7 +300,7 @@ async fn output(command: &mut Command) -> Result<Result<(), String>, LaunchError
     })
 }
 
-fn chain(error: &dyn std::error::Error) -> Vec<String> {
+pub(crate) fn chain(error: &dyn std::error::Error) -> Vec<String> {
     std::iter::successors(Some(error), |error| error.source())
         .map(ToString::to_string)
         .collect()

@@ -93,11 +93,11 @@ impl Order {
             scenario.time_scale = time_scale;
         }
         if !self.subjects.is_empty() {
-            let seeds = scenario.subjects;
+            let given = scenario.subjects;
             scenario.subjects = self
                 .subjects
                 .iter()
-                .map(|subject| (*subject, seeds.get(subject).cloned().unwrap_or_default()))
+                .map(|subject| (*subject, given.get(subject).cloned().unwrap_or_default()))
                 .collect();
         }
         Ok(scenario)

@@ -45,7 +45,7 @@ pub struct Scenario {
     /// What the client on each node does besides its heartbeat.
     pub client: RawClient,
     /// Who meets the fault, each with the servers or balancers it knows without DNS.
-    pub subjects: BTreeMap<Subject, Vec<String>>,
+    pub subjects: BTreeMap<Subject, RawSubject>,
     /// How long everything just runs before the first step.
     pub before: Span,
     /// What happens, in order.

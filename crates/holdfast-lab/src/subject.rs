@@ -39,6 +39,8 @@ pub struct Surroundings {
     pub ca: String,
     /// Addresses known without DNS.
     pub seeds: Vec<SocketAddrV4>,
+    /// The node's name; it decides which upstream the agent prefers.
+    pub node_name: String,
 }
 
 impl Subject {
@@ -80,7 +82,7 @@ impl Subject {
                     "--dns-server",
                     &around.dns.to_string(),
                     "--node-name",
-                    &self.node(),
+                    &around.node_name,
                     "--log-format",
                     "json",
                 ]

@@ -41,8 +41,9 @@ Measured in network namespaces with real sockets, by Holdfast {version}.</p>
 const LEGEND: &str = r#"<ul class="legend">
 <li><svg viewBox="0 0 14 14"><line class="beat" x1="7" x2="7" y1="1" y2="13"/></svg> successful heartbeat</li>
 <li><svg viewBox="0 0 14 14"><line class="miss" x1="7" x2="7" y1="2" y2="12"/></svg> failed heartbeat</li>
-<li><svg viewBox="0 0 14 14"><rect class="late" width="14" height="14"/></svg> longest gap, within the grace period of 40 s</li>
-<li><svg viewBox="0 0 14 14"><rect class="lost" width="14" height="14"/></svg> beyond it: the node is NotReady</li>
+<li><svg viewBox="0 0 14 14"><rect class="calm" width="14" height="14"/></svg> longest gap</li>
+<li><svg viewBox="0 0 14 14"><rect class="late" width="14" height="14"/></svg> longest gap that outlasts a grace period</li>
+<li><svg viewBox="0 0 14 14"><rect class="lost" width="14" height="14"/></svg> the node is NotReady</li>
 <li><svg viewBox="0 0 14 14"><line class="grace" x1="7" x2="7" y1="0" y2="14"/></svg> grace period over</li>
 <li><svg viewBox="0 0 14 14"><rect class="connection" y="4" width="14" height="6" rx="3"/></svg> the heartbeat's connection</li>
 <li><svg viewBox="0 0 14 14"><path class="event" d="M7 2l5 5l-5 5l-5 -5z"/></svg> event (point at it)</li>

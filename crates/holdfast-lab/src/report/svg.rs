@@ -159,23 +159,27 @@ impl<'a> Picture<'a> {
         }
     }
 
-    /// The longest gap: up to the first grace period it is only late, beyond it the node counts as lost.
+    /// The longest gap. One that outlasts a grace period is bad from there on, and shows how far away
+    /// the other one was.
     fn gap(&mut self, top: f64, track: &Track) {
         let Some((from, to)) = track.gap else { return };
         let scale = self.story.run.time_scale;
         let grace = GRACE_PERIODS_S.map(|grace| (grace, from + f64::from(grace) / scale));
-        let first = grace.iter().map(|(_, t)| *t).fold(to, f64::min);
+        let first = grace.iter().map(|(_, t)| *t).fold(f64::INFINITY, f64::min);
         let (y, height) = (top + 12.0, 44.0);
-        for (class, from, to) in [("late", from, first), ("lost", first, to)] {
-            if to > from {
-                let (x, until) = (self.x(from), self.x(to));
-                self.put(format_args!(
-                    r#"<rect class="{class}" x="{x:.1}" y="{y:.1}" width="{:.1}" height="{height}"/>"#,
-                    until - x
-                ));
-            }
+        let parts = if to > first {
+            vec![("late", from, first), ("lost", first, to)]
+        } else {
+            vec![("calm", from, to)]
+        };
+        for (class, from, to) in &parts {
+            let (x, until) = (self.x(*from), self.x(*to));
+            self.put(format_args!(
+                r#"<rect class="{class}" x="{x:.1}" y="{y:.1}" width="{:.1}" height="{height}"/>"#,
+                until - x
+            ));
         }
-        for (period, t) in grace {
+        for (period, t) in grace.into_iter().filter(|_| to > first) {
             if t <= self.story.end_s {
                 let x = self.x(t);
                 self.put(format_args!(

@@ -132,5 +132,13 @@ fn the_picture_shows_the_gap_beyond_the_grace_period() {
     assert_eq!(section(&page).matches("class=\"beat\"").count(), 3);
     story.tracks.get_mut(&Subject::Direct).unwrap().gap = Some((-0.2, 1.9));
     let page = html::page(&[story]);
-    assert_eq!(section(&page).matches("class=\"lost\"").count(), 0);
+    for (class, count) in [("calm", 1), ("late", 0), ("lost", 0), ("grace", 0)] {
+        assert_eq!(
+            section(&page)
+                .matches(&format!("class=\"{class}\""))
+                .count(),
+            count,
+            "{class}"
+        );
+    }
 }

@@ -38,6 +38,29 @@ pub enum Tone {
     Plain,
 }
 
+/// How long an event is held back, in seconds: longer than an agent takes to tell what it did.
+const HELD_S: f64 = 0.45;
+
+/// Puts events in the order in which they happened: a client tells at once, an agent when it is asked.
+#[derive(Debug, Default)]
+pub(super) struct Sequence {
+    held: Vec<(f64, Live)>,
+}
+
+impl Sequence {
+    /// Takes an event that happened at the moment `t`.
+    pub(super) fn hold(&mut self, t: f64, event: Live) {
+        let after = self.held.partition_point(|(held, _)| *held <= t);
+        self.held.insert(after, (t, event));
+    }
+
+    /// The events that nothing can come before any more, at the moment `now`.
+    pub(super) fn ripe(&mut self, now: f64) -> Vec<Live> {
+        let ripe = self.held.partition_point(|(t, _)| *t <= now - HELD_S);
+        self.held.drain(..ripe).map(|(_, event)| event).collect()
+    }
+}
+
 /// What is told next about one subject depends on what was told before.
 #[derive(Debug, Default)]
 pub(super) struct Teller {
@@ -48,7 +71,11 @@ pub(super) struct Teller {
 
 impl Teller {
     /// What to tell of an event of the client, as (what, reason, tone); `part` names what it dialled.
-    pub(super) fn event(&mut self, event: &Event, part: Option<&str>) -> Option<(String, String, Tone)> {
+    pub(super) fn event(
+        &mut self,
+        event: &Event,
+        part: Option<&str>,
+    ) -> Option<(String, String, Tone)> {
         let detail = event.detail.clone().unwrap_or_default();
         match (event.lane, event.what) {
             (Lane::Heartbeat, What::Ok) => {
@@ -71,7 +98,7 @@ impl Teller {
             (Lane::Heartbeat, What::Connected) => {
                 let again = self.last_beat.is_some();
                 let to = part.map(|part| format!(" to {part}")).unwrap_or_default();
-                again.then(|| (format!("connected{to} again"), String::new(), Tone::Plain))
+                again.then(|| (format!("connected again{to}"), String::new(), Tone::Plain))
             }
             (Lane::Active | Lane::Heartbeat | Lane::Idle, What::Closed) => {
                 let lane = match event.lane {
@@ -125,10 +152,7 @@ pub(super) fn deed(action: &ActionStatus, part: Option<&str>) -> (String, String
     let (what, tone) = match action.what {
         Deed::VerdictChanged => {
             let verdict = action.verdict.map(Verdict::as_str).unwrap_or_default();
-            (
-                format!("holdfast: upstream{whom} is {verdict}"),
-                Tone::Plain,
-            )
+            (format!("upstream{whom} is {verdict}"), Tone::Plain)
         }
         Deed::ConnectionCut => (format!("cut the connection to{whom}"), Tone::Good),
         Deed::ConnectionDrained
@@ -136,10 +160,7 @@ pub(super) fn deed(action: &ActionStatus, part: Option<&str>) -> (String, String
         | Deed::SourceChanged
         | Deed::UpstreamAdded
         | Deed::UpstreamRemoved
-        | Deed::Withheld => (
-            format!("{}{whom}", action.what.as_str()),
-            Tone::Plain,
-        ),
+        | Deed::Withheld => (format!("{}{whom}", action.what.as_str()), Tone::Plain),
     };
     let reason = if action.evidence.is_empty() {
         action.reason.to_string()

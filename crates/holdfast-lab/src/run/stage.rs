@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
 
-use super::live::{self, Live, Teller, Tone};
+use super::live::{self, Live, Sequence, Teller, Tone};
 use super::watch::{self, Sighting};
 use super::{RunError, Word};
 use crate::actor::client::{Event, Lane, What};
@@ -44,6 +44,7 @@ pub(super) struct Stage {
     planned: Option<f64>,
     marks: Vec<(f64, String)>,
     faulted: Vec<String>,
+    sequence: Sequence,
     words: mpsc::UnboundedSender<Word>,
 }
 
@@ -84,6 +85,7 @@ impl Stage {
             planned: None,
             marks: Vec::new(),
             faulted: Vec::new(),
+            sequence: Sequence::default(),
             words,
         };
         for subject in &subjects {
@@ -101,7 +103,7 @@ impl Stage {
         subject: Subject,
         to: &mpsc::UnboundedSender<Sighting>,
     ) -> Result<(), RunError> {
-        let seeds = self
+        let given = self
             .scenario
             .subjects
             .get(&subject)
@@ -110,7 +112,8 @@ impl Stage {
         let around = Surroundings {
             dns: self.world.dns(),
             ca: self.world.ca(),
-            seeds: self.world.api_addresses(&seeds),
+            seeds: self.world.api_addresses(&given.seeds),
+            node_name: given.node_name.unwrap_or_else(|| subject.node()),
         };
         let Some(arguments) = subject.agent(&around) else {
             return Ok(());
@@ -205,10 +208,14 @@ impl Stage {
     fn note(&mut self, sighting: Sighting) -> Result<(), RunError> {
         match sighting {
             Sighting::Event(subject, event) => {
+                let part = event
+                    .detail
+                    .as_ref()
+                    .and_then(|address| self.course.parts.get(address));
                 let told = self
                     .tellers
                     .get_mut(&subject)
-                    .and_then(|teller| teller.event(&event));
+                    .and_then(|teller| teller.event(&event, part.map(String::as_str)));
                 if let Some(told) = told {
                     self.tell(event.t, live::node(subject), told);
                 }
@@ -227,7 +234,8 @@ impl Stage {
                 let Some(sight) = self.sights.get_mut(&subject) else {
                     return Ok(());
                 };
-                for deed in sight.learn(t, *status, &self.course.parts) {
+                let deeds = sight.learn(t, *status, &self.course.parts);
+                for deed in deeds {
                     let address = deed.action.upstream.map(|address| address.to_string());
                     let part = address.and_then(|address| self.course.parts.get(&address));
                     let told = live::deed(&deed.action, part.map(String::as_str));
@@ -238,7 +246,7 @@ impl Stage {
         Ok(())
     }
 
-    fn tell(&self, t: f64, node: String, (what, reason, tone): (String, String, Tone)) {
+    fn tell(&mut self, t: f64, node: String, (what, reason, tone): (String, String, Tone)) {
         let Some(planned) = self.planned else { return };
         // Until the fault was made, it is where the timeline wants it.
         let fault = if self.course.fault.is_finite() {
@@ -253,8 +261,15 @@ impl Stage {
             reason,
             tone,
         };
-        // A listener that has gone away ends this process.
-        drop(self.words.send(Word::Live(live)));
+        self.sequence.hold(t, live);
+    }
+
+    /// Tells what is ripe to be told at the moment `now`.
+    fn tell_ripe(&mut self, now: f64) {
+        for event in self.sequence.ripe(now) {
+            // A listener that has gone away ends this process.
+            drop(self.words.send(Word::Live(event)));
+        }
     }
 
     fn progress(&self, text: String) {

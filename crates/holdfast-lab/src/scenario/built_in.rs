@@ -19,11 +19,12 @@ macro_rules! carried {
 }
 
 /// All of them, in the order in which they are listed.
-pub const BUILT_IN: [BuiltIn; 9] = carried![
+pub const BUILT_IN: [BuiltIn; 10] = carried![
     "address-change",
     "address-lost",
     "kill",
     "hang",
+    "hang-behind-balancer",
     "drop-idle",
     "drop-writing",
     "not-ready",

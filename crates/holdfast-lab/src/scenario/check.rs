@@ -6,7 +6,7 @@ mod timeline;
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
-use super::raw::RawScenario;
+use super::raw::{RawScenario, RawSubject};
 use super::{Scenario, ScenarioError};
 use crate::actor::client::Lane;
 use crate::fault::Target;
@@ -189,7 +189,7 @@ impl Reader<'_> {
             .collect()
     }
 
-    fn subjects(&self) -> Result<BTreeMap<Subject, Vec<String>>, ScenarioError> {
+    fn subjects(&self) -> Result<BTreeMap<Subject, RawSubject>, ScenarioError> {
         let mut subjects = BTreeMap::new();
         for (name, raw) in &self.raw.subjects {
             let subject: Subject = name
@@ -206,7 +206,7 @@ impl Reader<'_> {
                     ));
                 }
             }
-            subjects.insert(subject, raw.seeds.clone());
+            subjects.insert(subject, raw.clone());
         }
         if subjects.is_empty() {
             return Err(self.wrong("subjects", "nobody", Subject::accepted()));

@@ -90,6 +90,8 @@ pub struct RawSubject {
     /// Servers or balancers that it knows without asking DNS. `direct` knows none.
     #[serde(default)]
     pub seeds: Vec<String>,
+    /// The node's name as an agent is told; it decides which upstream the agent prefers.
+    pub node_name: Option<String>,
 }
 
 /// One step of the timeline.

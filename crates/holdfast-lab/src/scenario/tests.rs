@@ -49,10 +49,9 @@ fn every_built_in_scenario_is_valid_and_named_as_its_file() {
 #[test]
 fn reads_the_whole_of_a_scenario() {
     let scenario = Scenario::parse("some.yaml", GOOD).unwrap();
-    assert_eq!(
-        scenario.subjects.get(&Subject::Holdfast),
-        Some(&vec!["cp1".to_owned()])
-    );
+    let given = scenario.subjects.get(&Subject::Holdfast).unwrap();
+    assert_eq!(given.seeds, ["cp1"]);
+    assert_eq!(given.node_name, None);
     assert_eq!(scenario.lanes, [Lane::Heartbeat]);
     assert_eq!(scenario.before, Span::from_secs(12));
     let verbs: Vec<_> = scenario
@@ -340,4 +339,54 @@ fn what_is_written_can_be_read_again() {
         let again: RawScenario = serde_saphyr::from_str(&json).unwrap();
         assert_eq!(again, raw, "{}", known.name);
     }
+}
+
+#[test]
+fn built_in_scenarios_match_the_published_schema() {
+    let schema = serde_json::to_value(schemars::schema_for!(RawScenario)).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    for known in BUILT_IN {
+        let raw: serde_json::Value = serde_saphyr::from_str(known.yaml).unwrap();
+        let errors: Vec<_> = validator
+            .iter_errors(&raw)
+            .map(|error| error.to_string())
+            .collect();
+        assert_eq!(errors, [""; 0], "{}", known.name);
+    }
+}
+
+#[test]
+fn every_verb_metric_and_key_is_documented() {
+    let docs = include_str!("../../../../docs/lab.md");
+    let schema = serde_json::to_value(schemars::schema_for!(RawScenario)).unwrap();
+    let mut words: Vec<String> = Verb::WORDS.map(str::to_owned).to_vec();
+    words.extend(Verb::FAILURES.map(str::to_owned));
+    words.extend(Metric::ALL.map(|metric| metric.as_str().to_owned()));
+    words.extend(keys(&schema));
+    let missing: Vec<_> = words
+        .iter()
+        .filter(|word| !docs.contains(&format!("`{word}`")))
+        .collect();
+    assert_eq!(missing, [""; 0]);
+}
+
+/// Every key of every object in a schema.
+fn keys(schema: &serde_json::Value) -> Vec<String> {
+    let definitions = schema["$defs"].as_object().unwrap().values();
+    std::iter::once(schema)
+        .chain(definitions)
+        .filter_map(|part| part["properties"].as_object())
+        .flat_map(|properties| properties.keys().cloned())
+        .collect()
+}
+
+#[test]
+fn the_documented_example_is_a_valid_scenario() {
+    let docs = include_str!("../../../../docs/lab.md");
+    let (_, rest) = docs.split_once("```yaml\n").unwrap();
+    let (example, _) = rest.split_once("```").unwrap();
+    assert_eq!(
+        Scenario::parse("docs/lab.md", example).unwrap().name,
+        "my-failover"
+    );
 }

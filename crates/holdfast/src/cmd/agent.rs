@@ -32,12 +32,14 @@ pub struct Agent {
     /// Name of this node; decides which upstream it prefers [default: the host's name]
     #[arg(long, value_name = "NAME", env = "HOLDFAST_NODE_NAME")]
     pub node_name: Option<String>,
-    /// Loopback address that clients connect to; may be repeated [default: port 6445 of 127.0.0.1 and ::1]
+    /// Loopback address that clients connect to.
     #[arg(
         long,
         value_name = "ADDRESS:PORT",
         env = "HOLDFAST_LISTEN",
-        value_delimiter = ','
+        value_delimiter = ',',
+        help = "Loopback address that clients connect to; may be repeated \
+                [default: 127.0.0.1:6445 and [::1]:6445]"
     )]
     pub listen: Vec<String>,
     /// Loopback address of /livez, /readyz, /status and /metrics [default: 127.0.0.1:6446]

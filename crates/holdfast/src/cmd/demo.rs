@@ -26,7 +26,7 @@ pub struct Demo {
 
 /// Runs both acts; the timeline and the table go to `out`, progress to `err`.
 pub fn run(demo: &Demo, out: &mut impl Write, err: &mut impl Write) -> Result<Outcome, Failure> {
-    let mut timeline = Timeline::new(lab::colours(&io::stdout()), false);
+    let timeline = Timeline::new(lab::colours(&io::stdout()), false);
     let mut stories = Vec::new();
     for act in ACTS {
         let order = lab::order(act, &[], Some(demo.time_scale))?;

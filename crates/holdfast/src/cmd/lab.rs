@@ -1,6 +1,7 @@
 //! `holdfast lab`: worlds of network namespaces in which Holdfast meets real faults and is measured.
 
 mod actor;
+mod bench;
 mod table;
 mod timeline;
 
@@ -34,6 +35,8 @@ pub struct Lab {
 enum What {
     /// Run scenarios and measure what each subject met
     Run(RunArguments),
+    /// Measure what the data path costs beside its peers, on this machine
+    Bench(bench::Bench),
     /// List the built-in scenarios
     List(ListArguments),
     /// Print a built-in scenario's file, to read it or to write one of your own
@@ -106,6 +109,7 @@ struct Listed {
 pub fn run(lab: Lab, out: &mut impl Write, err: &mut impl Write) -> Result<Outcome, Failure> {
     match lab.what {
         What::Run(arguments) => run_scenarios(&arguments, out, err),
+        What::Bench(arguments) => bench::run(&arguments, out, err),
         What::List(arguments) => list(arguments.output, out).map(|()| Outcome::Held),
         What::Show { name } => show(&name, out).map(|()| Outcome::Held),
         What::Actor(actor) => {
@@ -128,7 +132,7 @@ fn run_scenarios(
     for name in &arguments.scenarios {
         orders.push(order(name, &arguments.subjects, arguments.time_scale)?);
     }
-    let mut timeline = Timeline::new(colours(&io::stderr()), orders.len() > 1);
+    let timeline = Timeline::new(colours(&io::stderr()), orders.len() > 1);
     let live = arguments.live;
     let stories = run_orders(
         orders,

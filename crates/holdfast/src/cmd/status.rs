@@ -72,12 +72,16 @@ fn get(admin: SocketAddr, path: &str) -> anyhow::Result<String> {
     let ask = || -> io::Result<String> {
         let mut stream = TcpStream::connect_timeout(&admin, PATIENCE)?;
         stream.set_read_timeout(Some(PATIENCE))?;
-        write!(stream, "GET {path} HTTP/1.0\r\nHost: {admin}\r\n\r\n")?;
+        let request = format!("GET {path} HTTP/1.0\r\nHost: {admin}\r\n\r\n");
+        stream.write_all(request.as_bytes())?;
         let mut answer = String::new();
         stream.read_to_string(&mut answer)?;
         Ok(answer)
     };
-    let answer = ask().with_context(|| format!("ask the agent at {admin}"))?;
+    // As words: a pipe that breaks here is the agent's end, not that of our own reader.
+    let answer = ask()
+        .map_err(|error| anyhow!("{error}"))
+        .with_context(|| format!("ask the agent at {admin}"))?;
     let (head, body) = answer
         .split_once("\r\n\r\n")
         .ok_or_else(|| anyhow!("{admin} does not speak HTTP"))?;
@@ -136,19 +140,16 @@ fn print_table(table: &Table) -> String {
 fn sources(sources: &[SourceStatus], colours: bool) -> String {
     let mut table = table(colours, &["SOURCE", "AGE", "LIFETIME", "NEXT", "ADDRESSES"]);
     for source in sources {
-        let addresses: Vec<_> = source.addresses.iter().map(ToString::to_string).collect();
-        let mut named = addresses.join(" ");
+        let mut named: Vec<_> = source.addresses.iter().map(ToString::to_string).collect();
         if let Some(failure) = &source.failure {
-            named = format!("{named} (failing: {failure})")
-                .trim_start()
-                .to_owned();
+            named.push(format!("(failing: {failure})"));
         }
         table.add_row([
             source.source.as_str().to_owned(),
             maybe_span(source.age_s),
             maybe_span(source.lifetime_s),
             maybe_span(source.next_s),
-            named,
+            named.join(" "),
         ]);
     }
     print_table(&table)

@@ -47,7 +47,7 @@ fn says_nothing_about_the_first_connection() {
         ),
         [] as [&str; 0]
     );
-    assert_eq!(told(&mut teller, &[first]), ["connected to lb1 again"]);
+    assert_eq!(told(&mut teller, &[first]), ["connected again to lb1"]);
 }
 
 #[test]
@@ -93,4 +93,31 @@ fn an_agents_action_names_the_part_and_gives_the_evidence() {
         None,
     );
     assert_eq!(what, "cut the connection to 10.99.1.1:6443");
+}
+
+#[test]
+fn events_come_out_in_the_order_in_which_they_happened() {
+    let event = |what: &str| Live {
+        t_s: 0.0,
+        node: "direct".to_owned(),
+        what: what.to_owned(),
+        reason: String::new(),
+        tone: Tone::Plain,
+    };
+    let mut sequence = Sequence::default();
+    sequence.hold(10.2, event("reset"));
+    sequence.hold(10.1, event("cut"));
+    sequence.hold(10.2, event("also reset"));
+    assert!(
+        sequence.ripe(10.3).is_empty(),
+        "something earlier may still be told"
+    );
+    let told = |events: Vec<Live>| {
+        events
+            .into_iter()
+            .map(|event| event.what)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(told(sequence.ripe(10.6)), ["cut"]);
+    assert_eq!(told(sequence.ripe(f64::INFINITY)), ["reset", "also reset"]);
 }

@@ -44,12 +44,13 @@ impl Stage {
             tokio::select! {
                 () = sleep_until(moment) => return Ok(()),
                 Some(sighting) = self.sightings.recv() => self.note(sighting)?,
-                _ = tick.tick() => self.look_at_grace_periods(),
+                _ = tick.tick() => self.look_around(),
             }
         }
     }
 
-    fn look_at_grace_periods(&mut self) {
+    /// Tells of grace periods that are over, and what is ripe to be told.
+    fn look_around(&mut self) {
         let now = monotonic_seconds();
         let scale = self.scenario.time_scale;
         let told: Vec<_> = self
@@ -60,6 +61,7 @@ impl Stage {
         for (subject, told) in told {
             self.tell(now, live::node(subject), told);
         }
+        self.tell_ripe(now);
     }
 
     /// Notes what was still under way at the end, with one last status of each agent.
@@ -82,6 +84,7 @@ impl Stage {
                 self.note(sighting)?;
             }
         }
+        self.tell_ripe(f64::INFINITY);
         self.watchers.abort_all();
         Ok(())
     }

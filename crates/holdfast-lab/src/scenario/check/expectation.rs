@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Reader, quoted};
 use crate::measure::{Kind, Metric};
-use crate::scenario::raw::{RawBound, RawExpectation};
+use crate::scenario::raw::{RawBound, RawExpectation, RawSubject};
 use crate::scenario::{Bound, Expectation, ScenarioError};
 use crate::span::Span;
 use crate::subject::Subject;
@@ -12,7 +12,7 @@ use crate::subject::Subject;
 impl Reader<'_> {
     pub(super) fn expectations(
         &self,
-        subjects: &BTreeMap<Subject, Vec<String>>,
+        subjects: &BTreeMap<Subject, RawSubject>,
     ) -> Result<Vec<Expectation>, ScenarioError> {
         let mut expectations = Vec::new();
         for (index, raw) in self.raw.expect.iter().enumerate() {

@@ -67,7 +67,7 @@ pub(super) fn listed<'a>(rows: impl Iterator<Item = (&'a str, &'a str)>) -> Stri
     format!("{table}\n")
 }
 
-fn plain() -> Table {
+pub(super) fn plain() -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     table

@@ -19,7 +19,7 @@ impl Timeline {
 
     /// Writes one event.
     pub(crate) fn write(
-        &mut self,
+        &self,
         to: &mut impl Write,
         scenario: &str,
         event: &Live,

@@ -1,0 +1,18 @@
+//! `holdfast agent` and `holdfast status` as they ship: the binary in front of real servers.
+
+#[cfg(test)]
+mod admin;
+#[cfg(test)]
+mod bad_input;
+#[cfg(test)]
+mod client;
+#[cfg(test)]
+mod kubectl;
+#[cfg(test)]
+mod life;
+#[cfg(test)]
+mod names;
+#[cfg(test)]
+mod stage;
+#[cfg(test)]
+mod traffic;

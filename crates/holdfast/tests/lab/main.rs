@@ -1,0 +1,10 @@
+//! `holdfast lab` as it ships: the binary, its arguments, its exit codes, and real worlds.
+
+#[cfg(test)]
+mod arguments;
+#[cfg(test)]
+mod bench;
+#[cfg(test)]
+mod command;
+#[cfg(test)]
+mod worlds;
