@@ -444,7 +444,11 @@ impl Machine for Agent {
             Input::Sampled { upstream, traffic } => self.sampled(now, upstream, &traffic),
             Input::Spoke { upstream } => self.observe(now, upstream, Evidence::Spoke),
             Input::Stalled { upstream } => self.look_at(now, upstream),
-            Input::Unanswered { connection, since } => self.unanswered(now, connection, since),
+            Input::Unanswered {
+                connection,
+                since,
+                repeated,
+            } => self.unanswered(now, connection, since, repeated),
             Input::TurnedAway => {
                 if self.turned_away.take(now) {
                     let entry = story::turned_away(&self.upstreams);

@@ -102,7 +102,7 @@ impl Table {
             .collect()
     }
 
-    /// Connections whose client has sent a little at several moments and got nothing back for long.
+    /// Connections whose client has sent a little and got nothing back for long.
     pub(crate) fn unanswered(&self, now_ms: u64) -> Vec<Input> {
         self.entries
             .lock()
@@ -110,13 +110,13 @@ impl Table {
             .filter_map(|(id, entry)| {
                 let unanswered = entry.flow.unanswered()?;
                 let silent_ms = now_ms.saturating_sub(unanswered.since_ms);
-                (silent_ms >= SILENT_MS
-                    && unanswered.moments >= MOMENTS
-                    && unanswered.bytes <= LITTLE)
-                    .then_some(Input::Unanswered {
+                (silent_ms >= SILENT_MS && unanswered.bytes <= LITTLE).then_some(
+                    Input::Unanswered {
                         connection: *id,
                         since: Clock::at_ms(unanswered.since_ms),
-                    })
+                        repeated: unanswered.moments >= MOMENTS,
+                    },
+                )
             })
             .collect()
     }

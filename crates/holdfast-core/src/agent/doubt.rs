@@ -31,31 +31,48 @@ pub(super) struct Doubt {
     answered: u32,
     /// Handshakes since then that were not.
     hung: u32,
-    /// Both kinds were seen: one more look at its traffic, and it is cut.
-    convicted: bool,
+    /// The client has tried again meanwhile.
+    repeated: bool,
+}
+
+impl Doubt {
+    /// Some target there hangs and another does not: one more look at the connection's traffic, and
+    /// it is cut.
+    const fn is_convicted(&self) -> bool {
+        self.repeated && self.hung > 0 && self.answered > 0
+    }
 }
 
 impl Agent {
-    /// A connection is unanswered.
-    pub(super) fn unanswered(&mut self, now: Tick, id: ConnectionId, since: Tick) {
+    /// A connection is unanswered. Its address is asked at once, so that the answer is there when the
+    /// client tries again; and asked anew while that goes on, since a sample may miss the target.
+    pub(super) fn unanswered(&mut self, now: Tick, id: ConnectionId, since: Tick, repeated: bool) {
         let Some(connection) = self.connections.get_mut(&id) else {
             return;
         };
-        let fresh = connection
-            .doubt
-            .is_some_and(|d| d.since == since && now < d.asked + AGAIN);
-        if connection.ending || fresh {
+        if connection.ending {
             return;
         }
-        connection.doubt = Some(Doubt {
+        let address = connection.upstream;
+        let known = connection.doubt.filter(|d| d.since == since);
+        let mut doubt = known.unwrap_or(Doubt {
             since,
             asked: now,
             answered: 0,
             hung: 0,
-            convicted: false,
+            repeated,
         });
-        if let Some(upstream) = self.upstreams.get_mut(&connection.upstream) {
+        doubt.repeated = repeated;
+        let ask = known.is_none() || (repeated && now >= doubt.asked + AGAIN);
+        if ask {
+            doubt.asked = now;
+        }
+        connection.doubt = Some(doubt);
+        if ask && let Some(upstream) = self.upstreams.get_mut(&address) {
             upstream.probing.sample(now);
+        }
+        if doubt.is_convicted() {
+            self.actions.push_back(Action::Sample { upstream: address });
         }
     }
 
@@ -82,8 +99,7 @@ impl Agent {
                     doubt.answered += u32::from(*answered);
                     doubt.hung += u32::from(!*answered);
                 }
-                doubt.convicted |= doubt.hung > 0 && doubt.answered > 0;
-                convicted |= doubt.convicted;
+                convicted |= doubt.is_convicted();
             }
         }
         if convicted {
@@ -99,7 +115,7 @@ impl Agent {
             let Some(connection) = self.connections.get_mut(&seen.connection) else {
                 continue;
             };
-            let Some(doubt) = connection.doubt.filter(|d| d.convicted) else {
+            let Some(doubt) = connection.doubt.filter(Doubt::is_convicted) else {
                 continue;
             };
             connection.doubt = None;

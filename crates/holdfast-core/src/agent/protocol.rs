@@ -96,13 +96,14 @@ pub enum Input {
     },
     /// A client was turned away.
     TurnedAway,
-    /// A client has sent a little at two moments or more, and got nothing back for a while. Told
-    /// again for as long as it lasts.
+    /// A client has sent a little and got nothing back for a while. Told again for as long as it lasts.
     Unanswered {
         /// The connection.
         connection: ConnectionId,
         /// When the first bytes were sent that are unanswered.
         since: Tick,
+        /// It has sent at two moments or more: one request may simply take long.
+        repeated: bool,
     },
 }
 
