@@ -1,7 +1,7 @@
 //! What a data path costs where nothing goes wrong: Holdfast beside its peers on one machine.
 //!
-//! Everything happens on the loopback of one private network namespace. A [`backend`] stands in for an
-//! API server, each [`contender`] in turn stands before it, and a generator of load ([`load`]) is the
+//! Everything happens on the loopback of one private network namespace. A `backend` stands in for an
+//! API server, each [`contender`] in turn stands before it, and a generator of load (`load`) is the
 //! client. In each round every contender is started anew and measured once, in an order that turns from
 //! round to round, so that whatever slows the machine for a while hits all of them.
 

@@ -3,7 +3,7 @@
 //! A [`scenario`] says what is in a world and what happens to it. [`launch`] starts a copy of this
 //! program in namespaces of its own, where [`run`] builds the [`world`], carries out the timeline and
 //! watches the subjects. [`measure`] turns what was seen into figures, [`report`] shows them.
-//! [`bench`] measures what a data path costs where nothing goes wrong.
+//! [`mod@bench`] measures what a data path costs where nothing goes wrong.
 
 pub mod actor;
 pub mod bench;

@@ -13,6 +13,8 @@ pub struct Machine {
     pub processor: String,
     /// The kernel's release.
     pub kernel: String,
+    /// The TCP congestion control, which also paces what goes over loopback.
+    pub congestion_control: String,
     /// What the peers say about their versions, each once.
     pub peers: Vec<String>,
     /// Whether Holdfast was built without optimisation, so that its figures mean nothing.
@@ -35,10 +37,12 @@ impl Machine {
                 || std::env::consts::ARCH.to_owned(),
                 |(_, name)| name.to_owned(),
             );
+        let setting = |path: &str| text(path).trim().to_owned();
         Self {
             cores: std::thread::available_parallelism().map_or(1, usize::from),
             processor,
-            kernel: text("/proc/sys/kernel/osrelease").trim().to_owned(),
+            kernel: setting("/proc/sys/kernel/osrelease"),
+            congestion_control: setting("/proc/sys/net/ipv4/tcp_congestion_control"),
             peers,
             debug_build: cfg!(debug_assertions),
         }

@@ -16,6 +16,7 @@ fn found(rounds: &[&[(Contender, f64)]]) -> Found {
             cores: 2,
             processor: "processor".to_owned(),
             kernel: "6.18".to_owned(),
+            congestion_control: "cubic".to_owned(),
             peers: Vec::new(),
             debug_build: false,
         },

@@ -12,7 +12,7 @@ use holdfast_lab::bench::contender::Contender;
 use holdfast_lab::bench::{Order, launch};
 use holdfast_lab::launch::Means;
 
-use super::{Failure, Outcome, Output, input, launch_failed, runtime, unable, write_file};
+use super::{Failure, Outcome, Output, launch_failed, runtime, unable, write_file};
 
 /// Arguments of `holdfast lab bench`.
 #[derive(Debug, Args)]
@@ -24,7 +24,12 @@ pub(super) struct Bench {
     #[arg(long, value_name = "SECONDS", default_value = "3", value_parser = seconds)]
     seconds: Duration,
     /// Who is measured; those whose programs are not installed are left out, and named
-    #[arg(long, value_delimiter = ',', value_name = "SUBJECT", default_values_t = Contender::ALL)]
+    #[arg(
+        long,
+        value_delimiter = ',',
+        value_name = "SUBJECT",
+        default_value = "direct,holdfast,haproxy,haproxy-splice,nginx"
+    )]
     subjects: Vec<Contender>,
     /// What to print
     #[arg(short, long, value_enum, default_value_t = Output::Table)]
@@ -65,7 +70,11 @@ pub(super) fn run(
         writeln!(err, "warning: {line}").map_err(unable)?;
     }
     if contenders.is_empty() {
-        return Err(input(anyhow!("nobody is left to be measured")));
+        let hint = "install one of them, or measure direct and holdfast alone";
+        return Err(Failure::Unable(
+            anyhow!("nobody is left to be measured"),
+            Some(hint.to_owned()),
+        ));
     }
     let order = Order {
         rounds: bench.rounds,

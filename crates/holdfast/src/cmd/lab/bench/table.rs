@@ -91,8 +91,8 @@ fn goals(found: &Found) -> Table {
 fn machine(found: &Found) -> Vec<String> {
     let machine = &found.machine;
     let mut lines = vec![format!(
-        "{} cores of {}, Linux {}; client, subject and backend share them",
-        machine.cores, machine.processor, machine.kernel
+        "{} cores of {}, shared by client, subject and backend; Linux {}, TCP {}",
+        machine.cores, machine.processor, machine.kernel, machine.congestion_control
     )];
     lines.push(format!("holdfast {}", env!("CARGO_PKG_VERSION")));
     lines.extend(machine.peers.iter().cloned());
