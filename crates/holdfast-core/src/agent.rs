@@ -1,7 +1,7 @@
 //! The agent's machine: sources, probes, verdicts, choice and cuts, composed.
 //!
 //! The order of every step is the same: take in the fact, let health change its verdict, write down
-//! what changed and why, then see what follows for connections that are open ([`cutting`]) and for
+//! what changed and why, then see what follows for connections that are open (`cutting`) and for
 //! new ones ([`Action::Offer`]).
 
 use std::collections::{BTreeMap, VecDeque};

@@ -1,18 +1,24 @@
 //! Moving bytes between two sockets, both ways, with no buffer per idle connection.
 //!
-//! Each worker thread has one buffer; bytes that the receiver does not take at once are set aside
-//! until it does, and nothing more is read meanwhile, so back-pressure reaches the sender.
+//! Small things are copied: each worker thread has one buffer; bytes that the receiver does not take at once are set aside
+//! until it does, and nothing more is read meanwhile, so back-pressure reaches the sender. Bulk transfers are spliced,
+//! through pipes that are shared between connections.
 
 use std::cell::RefCell;
+use std::future::poll_fn;
 use std::io;
+use std::pin::Pin;
+use std::task::Poll;
 use std::time::Duration;
 
 use socket2::SockRef;
+use tokio::io::{AsyncRead, ReadBuf};
 use tokio::net::TcpStream;
-use tokio::task::yield_now;
+use tokio::net::tcp::ReadHalf;
 use tokio::time::timeout;
 
 mod flow;
+mod splice;
 #[cfg(test)]
 mod tests;
 
@@ -21,8 +27,9 @@ pub use flow::{Flow, Unanswered};
 /// Bytes read at once.
 const BUFFER: usize = 64 * 1024;
 
-/// Reads in a row after which other tasks get their turn.
-const TURN: u32 = 32;
+/// Reads in a row that fill the buffer, after which bytes are spliced: a bulk transfer pays for a pipe,
+/// and nothing else does.
+const FULL_READS: u32 = 4;
 
 /// When one side has closed and the other is silent for this long, the connection is over: API
 /// clients do not leave connections half open, and nothing else would ever end this one.
@@ -46,28 +53,30 @@ pub enum End {
 /// Moves bytes both ways until both sides have closed or one has failed. `clock` gives the
 /// milliseconds that go to the [`Flow`].
 pub async fn pump(
-    client: &TcpStream,
-    upstream: &TcpStream,
+    client: &mut TcpStream,
+    upstream: &mut TcpStream,
     flow: &Flow,
-    clock: impl Fn() -> u64,
+    clock: impl Fn() -> u64 + Sync,
 ) -> End {
+    let (mut from_client, to_client) = client.split();
+    let (mut from_upstream, to_upstream) = upstream.split();
+    let sent = |n| flow.sent(n, clock());
+    let heard = |n| flow.heard(n, clock());
     let up = async {
-        let count = |n| flow.sent(n, clock());
-        one_way(client, upstream, count)
-            .await
-            .map_err(|side| match side {
-                Side::Reader => End::ClientFailed,
-                Side::Writer => End::UpstreamFailed,
-            })
+        let way = Way::new(&sent, flow);
+        let way = one_way(&mut from_client, to_upstream.as_ref(), &way).await;
+        way.map_err(|side| match side {
+            Side::Reader => End::ClientFailed,
+            Side::Writer => End::UpstreamFailed,
+        })
     };
     let down = async {
-        let count = |n| flow.heard(n, clock());
-        one_way(upstream, client, count)
-            .await
-            .map_err(|side| match side {
-                Side::Reader => End::UpstreamFailed,
-                Side::Writer => End::ClientFailed,
-            })
+        let way = Way::new(&heard, flow);
+        let way = one_way(&mut from_upstream, to_client.as_ref(), &way).await;
+        way.map_err(|side| match side {
+            Side::Reader => End::UpstreamFailed,
+            Side::Writer => End::ClientFailed,
+        })
     };
     let (mut up, mut down) = (std::pin::pin!(up), std::pin::pin!(down));
     let first = tokio::select! {
@@ -100,64 +109,90 @@ fn moved(flow: &Flow) -> u64 {
     flow.to_upstream() + flow.to_client()
 }
 
+/// One direction's counting.
+struct Way<'a> {
+    moved: &'a (dyn Fn(u64) + Sync),
+    flow: &'a Flow,
+}
+
+impl<'a> Way<'a> {
+    fn new(moved: &'a (dyn Fn(u64) + Sync), flow: &'a Flow) -> Self {
+        Self { moved, flow }
+    }
+
+    fn count(&self, bytes: usize) {
+        (self.moved)(bytes as u64);
+    }
+
+    fn count_spliced(&self, bytes: usize) {
+        self.count(bytes);
+        self.flow.spliced(bytes as u64);
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 enum Side {
     Reader,
     Writer,
 }
 
-async fn one_way(from: &TcpStream, to: &TcpStream, count: impl Fn(u64)) -> Result<(), Side> {
-    let mut turn = 0;
+async fn one_way(from: &mut ReadHalf<'_>, to: &TcpStream, way: &Way<'_>) -> Result<(), Side> {
+    let mut full = 0;
     loop {
-        from.readable().await.map_err(|_| Side::Reader)?;
-        let step = SHARED.with_borrow_mut(|buffer| step(from, to, buffer));
-        match step? {
-            Step::Again => {}
-            Step::Over => {
-                // The peer may be gone already; its own direction tells.
-                drop(SockRef::from(to).shutdown(std::net::Shutdown::Write));
-                return Ok(());
-            }
-            Step::Moved(n) => count(n as u64),
+        let step = poll_fn(|context| {
+            SHARED.with_borrow_mut(|buffer| {
+                let mut chunk = ReadBuf::new(buffer);
+                // A read that does not fill the buffer has emptied the socket, and this kind of read
+                // knows that: no second one has to fail to find out.
+                match Pin::new(&mut *from).poll_read(context, &mut chunk) {
+                    Poll::Pending => Poll::Pending,
+                    Poll::Ready(Err(_)) => Poll::Ready(Err(Side::Reader)),
+                    Poll::Ready(Ok(())) => Poll::Ready(forward(chunk.filled(), to)),
+                }
+            })
+        });
+        let moved = match step.await? {
+            Step::Over => break,
+            Step::Moved(n) => n,
             Step::SetAside(n, rest) => {
                 write_all(to, &rest).await.map_err(|_| Side::Writer)?;
-                count(n as u64);
+                n
             }
-        }
-        turn += 1;
-        if turn % TURN == 0 {
-            yield_now().await;
+        };
+        way.count(moved);
+        full = if moved == BUFFER { full + 1 } else { 0 };
+        if full >= FULL_READS && splice::while_it_pays(from.as_ref(), to, way).await? {
+            break;
         }
     }
+    // The peer may be gone already; its own direction tells.
+    drop(SockRef::from(to).shutdown(std::net::Shutdown::Write));
+    Ok(())
 }
 
 enum Step {
-    Again,
     Moved(usize),
     Over,
     /// So many bytes were read, and these of them are not written yet.
     SetAside(usize, Vec<u8>),
 }
 
-fn step(from: &TcpStream, to: &TcpStream, buffer: &mut [u8]) -> Result<Step, Side> {
-    let n = match from.try_read(buffer) {
-        Ok(0) => return Ok(Step::Over),
-        Ok(n) => n,
-        Err(error) if is_retry(&error) => return Ok(Step::Again),
-        Err(_) => return Err(Side::Reader),
-    };
-    let mut rest = buffer.get(..n).unwrap_or_default();
+fn forward(bytes: &[u8], to: &TcpStream) -> Result<Step, Side> {
+    if bytes.is_empty() {
+        return Ok(Step::Over);
+    }
+    let mut rest = bytes;
     while !rest.is_empty() {
         match to.try_write(rest) {
             Ok(written) => rest = rest.get(written..).unwrap_or_default(),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                return Ok(Step::SetAside(n, rest.to_vec()));
+                return Ok(Step::SetAside(bytes.len(), rest.to_vec()));
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(_) => return Err(Side::Writer),
         }
     }
-    Ok(Step::Moved(n))
+    Ok(Step::Moved(bytes.len()))
 }
 
 /// Writes everything, waiting for room.

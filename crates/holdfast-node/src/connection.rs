@@ -45,7 +45,7 @@ impl Doorway {
     }
 
     /// Serves one client until its connection ends.
-    pub(crate) async fn serve(self, client: TcpStream) {
+    pub(crate) async fn serve(self, mut client: TcpStream) {
         self.metrics.accepted.inc();
         // Small frames in both directions: waiting to fill a segment would only delay them. A
         // socket that fails here fails at its first read.
@@ -53,8 +53,9 @@ impl Doorway {
         let mut place = self.table.enter();
         let id = place.id;
         let by = match self.open(&client, &mut place).await {
-            Opened::Upstream(address, upstream) => {
-                self.carry(&client, address, &upstream, &mut place).await
+            Opened::Upstream(address, mut upstream) => {
+                self.carry(&mut client, address, &mut upstream, &mut place)
+                    .await
             }
             Opened::ClientGone => EndedBy::Client,
             Opened::Refused => {
@@ -74,14 +75,14 @@ impl Doorway {
 
     async fn carry(
         &self,
-        client: &TcpStream,
+        client: &mut TcpStream,
         address: SocketAddr,
-        upstream: &TcpStream,
+        upstream: &mut TcpStream,
         place: &mut Place,
     ) -> EndedBy {
         let flow = Arc::clone(&place.flow);
         let by = tokio::select! {
-            end = pump(client, upstream, &flow, || self.clock.now_ms()) => match end {
+            end = pump(&mut *client, &mut *upstream, &flow, || self.clock.now_ms()) => match end {
                 End::Closed => EndedBy::Client,
                 End::ClientFailed => {
                     reset_on_drop(upstream);
@@ -106,6 +107,7 @@ impl Doorway {
         self.metrics
             .moved(Direction::ToUpstream, flow.to_upstream());
         self.metrics.moved(Direction::ToClient, flow.to_client());
+        self.metrics.bytes_spliced.inc_by(flow.bytes_spliced());
         by
     }
 

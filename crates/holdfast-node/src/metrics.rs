@@ -102,6 +102,7 @@ pub(crate) struct Metrics {
     pub(crate) accepted: Counter,
     actions: Family<ActionLabels, Counter>,
     bytes: Family<Towards, Counter>,
+    pub(crate) bytes_spliced: Counter,
     dial_failures: Family<Kind, Counter>,
     ends: Family<By, Counter>,
 }
@@ -153,6 +154,11 @@ impl Metrics {
     fn register_counters(&self, registry: &mut Registry) {
         registry.register("actions", "Things done or concluded", self.actions.clone());
         registry.register("bytes", "Bytes of ended connections", self.bytes.clone());
+        registry.register(
+            "bytes_spliced",
+            "Bytes of ended connections that were moved without copying",
+            self.bytes_spliced.clone(),
+        );
         registry.register(
             "connections_accepted",
             "Client connections accepted",
@@ -238,7 +244,7 @@ fn register_gauges(registry: &mut Registry, status: &Status) {
 
 /// Name, kind, labels and meaning of every metric, for the reference docs and the test that holds
 /// them against what is served.
-pub const REFERENCE: [(&str, &str, &str, &str); 13] = [
+pub const REFERENCE: [(&str, &str, &str, &str); 14] = [
     (
         "holdfast_actions_total",
         "counter",
@@ -251,6 +257,12 @@ pub const REFERENCE: [(&str, &str, &str, &str); 13] = [
         "counter",
         "direction",
         "Bytes of ended connections: to-upstream, to-client",
+    ),
+    (
+        "holdfast_bytes_spliced_total",
+        "counter",
+        "",
+        "Those of them that were moved without copying: bulk transfers",
     ),
     (
         "holdfast_connections",

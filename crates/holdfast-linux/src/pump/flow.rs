@@ -17,6 +17,7 @@ pub struct Flow {
     asked_last: AtomicU64,
     moments: AtomicU64,
     bytes_before: AtomicU64,
+    spliced: AtomicU64,
 }
 
 /// Client bytes since the upstream's last word.
@@ -50,6 +51,16 @@ impl Flow {
         self.to_client.fetch_add(bytes, Relaxed);
         self.heard.store(now_ms + 1, Relaxed);
         self.asked.store(0, Relaxed);
+    }
+
+    /// Bytes that were moved without copying; they are in the other counters too.
+    pub fn spliced(&self, bytes: u64) {
+        self.spliced.fetch_add(bytes, Relaxed);
+    }
+
+    /// Bytes of both directions that were moved without copying.
+    pub fn bytes_spliced(&self) -> u64 {
+        self.spliced.load(Relaxed)
     }
 
     /// Bytes from the client to the upstream.

@@ -20,11 +20,11 @@ async fn pumped() -> (
     Arc<Flow>,
     tokio::task::JoinHandle<End>,
 ) {
-    let (client, near) = pair().await;
-    let (far, upstream) = pair().await;
+    let (client, mut near) = pair().await;
+    let (mut far, upstream) = pair().await;
     let flow = Arc::new(Flow::default());
     let counted = Arc::clone(&flow);
-    let task = tokio::spawn(async move { pump(&near, &far, &counted, || 41).await });
+    let task = tokio::spawn(async move { pump(&mut near, &mut far, &counted, || 41).await });
     (client, upstream, flow, task)
 }
 
@@ -65,6 +65,34 @@ async fn every_byte_arrives_in_order_both_ways_against_a_slow_reader() {
     assert_eq!(flow.to_upstream(), expected.len() as u64);
     assert_eq!(flow.to_client(), expected.len() as u64);
     assert_eq!(flow.heard_ms(), Some(41));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_bulk_transfer_is_spliced_and_small_messages_afterwards_are_not() {
+    let (client, upstream, flow, task) = pumped().await;
+    let sent = pattern(16 * 1024 * 1024);
+    let expected = sent.clone();
+    let (_client_read, mut client_write) = client.into_split();
+    let (mut upstream_read, _upstream_write) = upstream.into_split();
+    let write = tokio::spawn(async move {
+        client_write.write_all(&sent).await.unwrap();
+        client_write
+    });
+    let mut got = vec![0; expected.len()];
+    upstream_read.read_exact(&mut got).await.unwrap();
+    let mut client_write = write.await.unwrap();
+    assert!(got == expected);
+    let spliced = flow.bytes_spliced();
+    assert!(spliced > 1024 * 1024, "{spliced} bytes spliced");
+    // The transfer is over: the first small message may still come through the pipe, others do not.
+    for _ in 0..20 {
+        client_write.write_all(b"ping").await.unwrap();
+        let mut ping = [0; 4];
+        upstream_read.read_exact(&mut ping).await.unwrap();
+        assert_eq!(&ping, b"ping");
+    }
+    assert!(flow.bytes_spliced() <= spliced + 8);
+    task.abort();
 }
 
 #[tokio::test]
