@@ -45,6 +45,9 @@ struct Connection {
     doubt: Option<doubt::Doubt>,
 }
 
+/// Time between two wakes, at least.
+const SPIN_GUARD: Duration = Duration::from_millis(1);
+
 /// A wake that comes later than this means that the process did not run: what was overdue meanwhile
 /// gets the time back.
 const HELD_UP: Duration = Duration::from_millis(100);
@@ -70,6 +73,7 @@ pub struct Agent {
     ca_proved: bool,
     next_probe: ProbeId,
     expected_wake: Option<Tick>,
+    settled_at: Tick,
     /// Signs of life from before this are no witness: they may have waited for this process.
     fresh_from: Tick,
     actions: VecDeque<Action>,
@@ -100,6 +104,7 @@ impl Agent {
             ca_proved: false,
             next_probe: 1,
             expected_wake: None,
+            settled_at: Tick::ZERO,
             fresh_from: Tick::ZERO,
             actions: VecDeque::new(),
             settings,
@@ -326,6 +331,7 @@ impl Agent {
             self.offered = Some(offer.clone());
             self.actions.push_back(Action::Offer(offer));
         }
+        self.settled_at = now;
         self.expected_wake = self.next_wake();
     }
 
@@ -373,7 +379,8 @@ impl Agent {
                 patience: u.probing.patience(),
             })
             .collect();
-        balance::order(self.settings.node, &standings, !self.ca_proved)
+        let strangers = standings.iter().all(|s| s.verdict == Verdict::Foreign);
+        balance::order(self.settings.node, &standings, strangers || !self.ca_proved)
     }
 
     fn forgive_delay(&mut self, now: Tick) {
@@ -473,6 +480,8 @@ impl Machine for Agent {
             .chain(self.sources.next_wake())
             .chain(self.next_cut())
             .min()
+            // What is due and was not done waits for something else: waking at once would spin.
+            .map(|due| due.max(self.settled_at + SPIN_GUARD))
     }
 
     fn poll(&mut self) -> Option<Action> {

@@ -43,7 +43,8 @@ pub struct Candidates {
 /// Orders all upstreams for the node that `node` seeds.
 ///
 /// Bad ones stay at the end, since with nothing better they are still worth a try (S6). Foreign
-/// ones are left out, unless `trust_foreign` says that the agent's own CA is the likelier fault.
+/// ones are left out, unless `trust_foreign` says that there is nobody else, or that the agent's own CA is the likelier
+/// fault.
 pub fn order(node: u64, upstreams: &[Standing], trust_foreign: bool) -> Candidates {
     let mut ranked: Vec<&Standing> = upstreams
         .iter()

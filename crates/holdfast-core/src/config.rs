@@ -8,7 +8,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::sources::{Expiry, is_own};
+use crate::sources::{Expiry, canonical, is_own};
 
 mod raw;
 #[cfg(test)]
@@ -281,7 +281,7 @@ fn parse_endpoint(written: Option<&str>) -> Result<Endpoint, ConfigError> {
     }
     if let Ok(address) = authority.parse::<SocketAddr>() {
         return Ok(Endpoint {
-            host: Host::Address(address.ip()),
+            host: Host::Address(address.ip().to_canonical()),
             port: address.port(),
         });
     }
@@ -326,6 +326,7 @@ fn address(
 ) -> Result<SocketAddr, ConfigError> {
     written
         .parse()
+        .map(canonical)
         .map_err(|_| wrong(field, format!("{written:?}"), accepted))
 }
 

@@ -202,7 +202,7 @@ impl Health {
                 self.unanswered(now, started, true, witnessed)
             }
             // Time has passed and nothing new was heard: the handshake before it was the sign of life.
-            Evidence::Late if self.verdict == Verdict::Ready => {
+            Evidence::Late if matches!(self.verdict, Verdict::Ready | Verdict::Probation) => {
                 self.good_answers = 0;
                 self.turn(now, Verdict::Slow, Reason::Slow)
             }

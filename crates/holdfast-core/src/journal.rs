@@ -7,7 +7,7 @@ use crate::machine::Tick;
 use crate::reason::Reason;
 use crate::status::{ActionStatus, Verdict, What};
 
-/// Actions that are kept; about an hour of a bad day.
+/// Actions that are kept of each kind.
 const KEPT: usize = 200;
 
 /// What is to be written down; `seq` and time are added.
@@ -51,11 +51,12 @@ impl Entry {
     }
 }
 
-/// A ring of actions.
+/// Two rings of actions, so that the many about single connections do not push out what caused them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Journal {
     seq: u64,
-    kept: VecDeque<ActionStatus>,
+    about_connections: VecDeque<ActionStatus>,
+    about_others: VecDeque<ActionStatus>,
 }
 
 impl Journal {
@@ -73,14 +74,23 @@ impl Journal {
             evidence: entry.evidence,
             next: entry.next,
         };
-        if self.kept.len() == KEPT {
-            self.kept.pop_front();
+        let ring = if action.connection.is_some() {
+            &mut self.about_connections
+        } else {
+            &mut self.about_others
+        };
+        if ring.len() == KEPT {
+            ring.pop_front();
         }
-        self.kept.push_back(action.clone());
+        ring.push_back(action.clone());
         action
     }
 
-    pub(crate) fn entries(&self) -> impl Iterator<Item = &ActionStatus> {
-        self.kept.iter()
+    /// What is kept, oldest first.
+    pub(crate) fn entries(&self) -> Vec<ActionStatus> {
+        let both = self.about_connections.iter().chain(&self.about_others);
+        let mut all: Vec<_> = both.cloned().collect();
+        all.sort_by_key(|a| a.seq);
+        all
     }
 }

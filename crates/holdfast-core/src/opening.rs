@@ -223,12 +223,9 @@ impl Opening {
 
     /// When the newest dial makes room for the next one.
     fn dial_hedge(&self) -> Option<Tick> {
-        let nothing_connected = self.connected().next().is_none();
+        let served = self.connected().any(|(_, d)| !d.stalled);
         let newest = self.dials.last()?;
-        (nothing_connected
-            && newest.state == State::Dialing
-            && self.next < self.candidates.order.len())
-        .then(|| newest.started + DIAL_HEDGE)
+        (!served && self.next < self.candidates.order.len()).then(|| newest.started + DIAL_HEDGE)
     }
 
     /// When the newest connection that was asked is late.
@@ -289,8 +286,13 @@ impl Machine for Opening {
                         self.attach(other);
                     }
                 }
-                let alive = self.dials.iter().any(|d| d.state != State::Gone);
-                if !alive {
+                // Unless something is on its way that is not late, the next one gets its turn.
+                let hopeful = self.dials.iter().any(|d| match d.state {
+                    State::Connected => !d.stalled,
+                    State::Dialing => now < d.started + DIAL_HEDGE,
+                    State::Gone => false,
+                });
+                if !hopeful {
                     self.dial_next(now);
                 }
             }

@@ -33,13 +33,9 @@ impl TokenBucket {
         taken
     }
 
-    /// When the next token is there; `now` or earlier if one is there already.
-    pub fn next(&self, now: Tick) -> Tick {
-        if self.tokens > 0 {
-            now
-        } else {
-            self.counted_at + self.refill
-        }
+    /// When the next token comes.
+    pub fn next(&self) -> Tick {
+        self.counted_at + self.refill
     }
 
     fn count(&mut self, now: Tick) {
@@ -115,7 +111,7 @@ mod tests {
         let mut bucket = TokenBucket::full(1, Duration::from_secs(10));
         assert!(bucket.take(at(500)));
         assert!(!bucket.take(at(600)));
-        let next = bucket.next(at(600));
+        let next = bucket.next();
         assert!(!bucket.take(next - Duration::from_millis(1)));
         assert!(bucket.take(next));
     }

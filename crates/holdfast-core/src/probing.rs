@@ -96,7 +96,7 @@ struct Finished {
     took: Duration,
 }
 
-/// Attempts that may be under way at once; beyond it the oldest is dropped.
+/// Attempts that may be under way at once; beyond it the oldest that is overdue is dropped.
 const MOST_ATTEMPTS: usize = 4;
 
 /// Handshakes of one sample. With one of three targets hung, one of six meets it in nine samples out
@@ -106,6 +106,9 @@ const SAMPLES: u32 = 6;
 /// A handshake that is not answered in this time has met a target that hangs: a busy API server takes
 /// long, but its accept queue would have to be seconds behind.
 const SAMPLE_PATIENCE: Duration = Duration::from_secs(3);
+
+/// Intervals between two attempts while one waits for a late answer.
+const SLOW_PAUSE: u32 = 8;
 
 /// Share by which an interval is lengthened at random, in percent, so that agents and upstreams do
 /// not fall into step.
@@ -189,13 +192,18 @@ impl Probing {
         id: ProbeId,
     ) -> Vec<Order> {
         let waiting = self.attempts.iter().any(|a| !a.overdue);
-        if now < self.next || (waiting && !suspected) {
+        if now < self.next_due(suspected) || (waiting && !suspected) {
             return Vec::new();
         }
         let mut orders = Vec::new();
         if self.attempts.len() >= MOST_ATTEMPTS {
-            let oldest = self.attempts.remove(0);
-            orders.push(Order::Abort { id: oldest.id });
+            // One that is not overdue may still be answered; giving it up would hide a silence.
+            let Some(oldest) = self.attempts.iter().position(|a| a.overdue) else {
+                self.next = now + self.interval / 2;
+                return orders;
+            };
+            let dropped = self.attempts.remove(oldest);
+            orders.push(Order::Abort { id: dropped.id });
         }
         let reuse = self.kept && !suspected;
         let stage = if reuse {
@@ -317,7 +325,9 @@ impl Probing {
                 attempt.enter(Stage::Secured, now);
                 // A fresh handshake worked while a request on the kept connection did not: behind a
                 // balancer that connection's target may be gone. The fresh one takes its place.
-                (Some(Evidence::Secured), self.abort_where(|a| a.overdue))
+                // One that is past TLS itself may still be answered, late.
+                let orders = self.abort_where(|a| a.overdue && a.stage != Stage::Secured);
+                (Some(Evidence::Secured), orders)
             }
             Progress::Answered { status } => {
                 self.patience.learn(in_stage);
@@ -383,7 +393,7 @@ impl Probing {
             .iter()
             .filter(|a| !a.overdue)
             .map(|a| a.stage_since + limit)
-            .chain((suspected || !waiting).then_some(self.next))
+            .chain((suspected || !waiting).then_some(self.next_due(suspected)))
             .chain((self.samples_wanted > 0).then_some(self.next_sample))
             .chain(
                 self.sampling
@@ -391,6 +401,16 @@ impl Probing {
                     .filter_map(|s| Some(s.connected_at? + sample_limit)),
             )
             .min()
+    }
+
+    /// While an answer is awaited that is late, and nothing else is wrong, a fresh handshake twice a
+    /// second would only add to what makes it late.
+    fn next_due(&self, suspected: bool) -> Tick {
+        let slow = self.attempts.iter().any(|a| a.stage == Stage::Secured);
+        match self.last_start {
+            Some(start) if slow && !suspected => self.next.max(start + self.interval * SLOW_PAUSE),
+            _ => self.next,
+        }
     }
 
     /// When the next attempt starts.

@@ -11,7 +11,7 @@ use crate::machine::{Machine, Tick};
 use crate::opening::{self, DialId, Opening};
 use crate::probing::Progress;
 use crate::sources::{Answer, Expiry};
-use crate::status::{Source, Status, Verdict};
+use crate::status::{Source, Status};
 
 mod fate;
 #[cfg(test)]
@@ -73,6 +73,8 @@ pub struct Sim {
     due: BTreeMap<(Tick, u64), Due>,
     clients: BTreeMap<ConnectionId, Client>,
     next_client: ConnectionId,
+    /// Connections that were ordered to end.
+    ended: BTreeSet<ConnectionId>,
     offer: Candidates,
     running_from: Tick,
     /// Every cut, in order.
@@ -128,6 +130,7 @@ impl Sim {
             due: BTreeMap::new(),
             clients: BTreeMap::new(),
             next_client: 1,
+            ended: BTreeSet::new(),
             offer: Candidates::default(),
             running_from: Tick::ZERO,
             cuts: Vec::new(),
@@ -326,10 +329,7 @@ impl Sim {
                 Action::AbortProbe { .. } | Action::Forget { .. } | Action::Report(_) => {}
                 Action::Offer(offer) => {
                     let emptied = offer.order.is_empty() && !self.offer.order.is_empty();
-                    assert!(
-                        !emptied || self.knows_only_strangers(),
-                        "S1: the set became empty"
-                    );
+                    assert!(!emptied, "S1, S6: the set became empty");
                     self.offer = offer;
                 }
                 Action::Probe { upstream, id, .. } => self.answer_probe(upstream, id),
@@ -369,16 +369,11 @@ impl Sim {
         }
     }
 
-    fn knows_only_strangers(&self) -> bool {
-        let known = self.status().upstreams;
-        !known.is_empty() && known.iter().all(|u| u.verdict == Verdict::Foreign)
-    }
-
     fn end(&mut self, id: ConnectionId, reset: bool) {
+        assert!(self.ended.insert(id), "S4: connection {id} ended twice");
         let Some(client) = self.clients.get_mut(&id) else {
             return;
         };
-        assert!(!client.ordered_to_end, "S4: connection {id} ended twice");
         client.ordered_to_end = true;
         let Some(upstream) = client.upstream else {
             return;

@@ -208,6 +208,7 @@ impl Sources {
     ) {
         let (own, named): (BTreeSet<_>, BTreeSet<_>) = addresses
             .into_iter()
+            .map(canonical)
             .partition(|address| is_own(&self.own, *address));
         if named.is_empty() && own.is_empty() {
             return self.answer_without_records(now, source, change);
@@ -351,6 +352,12 @@ impl Sources {
 /// Whether `address` is one of the agent's own listeners, also by way of 0.0.0.0 or `[::]`, which
 /// Linux connects to the local host.
 pub fn is_own(own: &BTreeSet<SocketAddr>, address: SocketAddr) -> bool {
+    let address = canonical(address);
     let local = address.ip().is_unspecified() || address.ip().is_loopback();
     own.contains(&address) || (local && own.iter().any(|o| o.port() == address.port()))
+}
+
+/// An IPv4 address that is written as an IPv6 one (RFC 4291, section 2.5.5.2) is the IPv4 address.
+pub const fn canonical(address: SocketAddr) -> SocketAddr {
+    SocketAddr::new(address.ip().to_canonical(), address.port())
 }

@@ -93,7 +93,7 @@ pub enum Verdict {
     Silent,
     /// Refuses connections or can't be reached.
     Dead,
-    /// Somebody else has this address now: never used.
+    /// Somebody else has this address now: not used while there is any other.
     Foreign,
 }
 

@@ -61,9 +61,11 @@ pub async fn pump(
     let (mut from_client, to_client) = client.split();
     let (mut from_upstream, to_upstream) = upstream.split();
     let sent = |n| flow.sent(n, clock());
-    let heard = |n| flow.heard(n, clock());
+    // A client that takes nothing at the moment does not make its upstream silent.
+    let heard = || flow.heard(clock());
+    let delivered = |n| flow.delivered(n);
     let up = async {
-        let way = Way::new(&sent, flow);
+        let way = Way::new(&|| (), &sent, flow);
         let way = one_way(&mut from_client, to_upstream.as_ref(), &way).await;
         way.map_err(|side| match side {
             Side::Reader => End::ClientFailed,
@@ -71,7 +73,7 @@ pub async fn pump(
         })
     };
     let down = async {
-        let way = Way::new(&heard, flow);
+        let way = Way::new(&heard, &delivered, flow);
         let way = one_way(&mut from_upstream, to_client.as_ref(), &way).await;
         way.map_err(|side| match side {
             Side::Reader => End::UpstreamFailed,
@@ -111,13 +113,16 @@ fn moved(flow: &Flow) -> u64 {
 
 /// One direction's counting.
 struct Way<'a> {
+    /// Bytes were read.
+    read: &'a (dyn Fn() + Sync),
+    /// So many bytes were read and written.
     moved: &'a (dyn Fn(u64) + Sync),
     flow: &'a Flow,
 }
 
 impl<'a> Way<'a> {
-    fn new(moved: &'a (dyn Fn(u64) + Sync), flow: &'a Flow) -> Self {
-        Self { moved, flow }
+    fn new(read: &'a (dyn Fn() + Sync), moved: &'a (dyn Fn(u64) + Sync), flow: &'a Flow) -> Self {
+        Self { read, moved, flow }
     }
 
     fn count(&self, bytes: usize) {
@@ -147,7 +152,12 @@ async fn one_way(from: &mut ReadHalf<'_>, to: &TcpStream, way: &Way<'_>) -> Resu
                 match Pin::new(&mut *from).poll_read(context, &mut chunk) {
                     Poll::Pending => Poll::Pending,
                     Poll::Ready(Err(_)) => Poll::Ready(Err(Side::Reader)),
-                    Poll::Ready(Ok(())) => Poll::Ready(forward(chunk.filled(), to)),
+                    Poll::Ready(Ok(())) => {
+                        if !chunk.filled().is_empty() {
+                            (way.read)();
+                        }
+                        Poll::Ready(forward(chunk.filled(), to))
+                    }
                 }
             })
         });

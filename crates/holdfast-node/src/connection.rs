@@ -63,6 +63,12 @@ impl Doorway {
                 self.tell(Input::TurnedAway);
                 EndedBy::Refusal
             }
+            Opened::UpstreamLost(upstream) => {
+                reset_on_drop(&client);
+                let failure = DialFailure::Ended;
+                self.tell(Input::DialFailed { upstream, failure });
+                EndedBy::Upstream
+            }
             Opened::Ordered => {
                 reset_on_drop(&client);
                 EndedBy::Cut
@@ -243,12 +249,12 @@ impl Doorway {
     async fn hand_over(&self, won: Upstream, first: &[u8], place: &Place) -> Opened {
         let rest = first.get(won.sent..).unwrap_or_default();
         if pump::write_all(&won.stream, rest).await.is_err() {
-            return Opened::Refused;
+            return Opened::UpstreamLost(won.address);
         }
         let now = self.clock.now_ms();
         place.flow.sent(first.len() as u64, now);
         if won.spoke {
-            place.flow.heard(0, now);
+            place.flow.heard(now);
             let upstream = won.address;
             self.tell(Input::Spoke { upstream });
         }
@@ -261,6 +267,7 @@ enum Opened {
     Ordered,
     Refused,
     Upstream(SocketAddr, TcpStream),
+    UpstreamLost(SocketAddr),
 }
 
 /// A connected candidate that has not won yet.

@@ -60,7 +60,12 @@ impl Prober {
 
     pub(crate) fn start(&mut self, upstream: SocketAddr, id: ProbeId, reuse: bool) {
         self.running.retain(|_, task| !task.is_finished());
-        let kept = self.kept.lock().remove(&upstream).filter(|_| reuse);
+        // A fresh attempt leaves the kept connection where it is.
+        let kept = if reuse {
+            self.kept.lock().remove(&upstream)
+        } else {
+            None
+        };
         let attempt = Attempt {
             upstream,
             id,

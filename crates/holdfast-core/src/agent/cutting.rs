@@ -231,9 +231,12 @@ impl Agent {
         });
         let limited = self
             .upstreams
-            .values()
-            .filter(|u| u.cutting == Cutting::Withheld(Some(Reason::RateLimited)))
-            .map(|_| self.cuts.next(Tick::ZERO));
+            .iter()
+            .filter(|(address, u)| {
+                u.cutting == Cutting::Withheld(Some(Reason::RateLimited))
+                    && self.has_open_connections(**address)
+            })
+            .map(|_| self.cuts.next());
         drains.chain(limited).min()
     }
 

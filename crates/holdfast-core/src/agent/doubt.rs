@@ -10,8 +10,10 @@ use std::time::Duration;
 
 use super::cutting::quiet;
 use super::{Action, Agent, ConnectionId, Traffic};
+use crate::journal::Entry;
 use crate::machine::Tick;
 use crate::reason::Reason;
+use crate::status::What;
 
 #[cfg(test)]
 mod tests;
@@ -33,6 +35,8 @@ pub(super) struct Doubt {
     hung: u32,
     /// The client has tried again meanwhile.
     repeated: bool,
+    /// It was written down that the limit holds the cut back.
+    withheld: bool,
 }
 
 impl Doubt {
@@ -61,9 +65,11 @@ impl Agent {
             answered: 0,
             hung: 0,
             repeated,
+            withheld: false,
         });
         doubt.repeated = repeated;
-        let ask = known.is_none() || (repeated && now >= doubt.asked + AGAIN);
+        let open = !doubt.is_convicted() && repeated && now >= doubt.asked + AGAIN;
+        let ask = known.is_none() || open;
         if ask {
             doubt.asked = now;
         }
@@ -118,13 +124,24 @@ impl Agent {
             let Some(doubt) = connection.doubt.filter(Doubt::is_convicted) else {
                 continue;
             };
-            connection.doubt = None;
             if seen.heard >= Some(doubt.since) || now < self.fresh_from {
+                connection.doubt = None;
                 continue;
             }
             if !*allowed.get_or_insert_with(|| self.cuts.take(now)) {
+                if let Some(doubt) = &mut connection.doubt
+                    && !std::mem::replace(&mut doubt.withheld, true)
+                {
+                    let mut entry = Entry::new(What::Withheld, Reason::RateLimited)
+                        .on(address)
+                        .because("its target hangs; the limit of cuts per window is reached")
+                        .then("cut as soon as the limit allows");
+                    entry.connection = Some(seen.connection);
+                    self.write(now, entry);
+                }
                 continue;
             }
+            connection.doubt = None;
             let evidence = format!(
                 "its requests are unanswered; {} of {} fresh handshakes there hang; {}",
                 doubt.hung,

@@ -48,7 +48,7 @@ impl Agent {
             connections: self.connections.len(),
             sources: self.sources.status(now),
             upstreams,
-            actions: self.journal.entries().cloned().collect(),
+            actions: self.journal.entries(),
         }
     }
 

@@ -43,6 +43,10 @@ fn each_wrong_field_is_named_with_what_was_found_and_what_is_accepted() {
         ("endpoint: https://a..b:6443\nca: c", "no DNS name"),
         ("endpoint: https://127.0.0.1:6445\nca: c", "own listener"),
         ("endpoint: https://127.0.0.9:6445\nca: c", "own listener"),
+        (
+            "endpoint: https://[::ffff:127.0.0.1]:6445\nca: c",
+            "own listener",
+        ),
     ];
     for (text, expected) in cases {
         let error = yaml(text).unwrap_err();

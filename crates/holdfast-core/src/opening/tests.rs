@@ -192,6 +192,56 @@ fn what_was_sent_and_not_kept_is_never_sent_elsewhere() {
     assert_eq!(orders(&mut opening), []);
 }
 
+/// What a candidate does in the test below.
+#[derive(Clone, Copy, Debug)]
+enum Candidacy {
+    Good,
+    Hung,
+    Refused,
+    Silent,
+}
+
+#[test]
+fn s6_the_one_candidate_that_works_is_found_whatever_the_others_do() {
+    use Candidacy::{Good, Hung, Refused, Silent};
+    let bad = [Hung, Refused, Silent];
+    for first in bad {
+        for second in bad {
+            let all = [first, second, Good];
+            let mut opening = Opening::new(at(0), candidates(3, true));
+            opening.handle(at(0), Input::ClientSpoke);
+            let mut won_at = None;
+            for ms in 0..3000 {
+                opening.wake(at(ms));
+                for action in orders(&mut opening) {
+                    match action {
+                        Action::Dial(id, address) => {
+                            let n = all
+                                .iter()
+                                .enumerate()
+                                .find(|(n, _)| self::address(n + 1) == address);
+                            match n.unwrap().1 {
+                                Good => {
+                                    opening.handle(at(ms), Input::Connected(id));
+                                    opening.handle(at(ms), Input::UpstreamSpoke(id));
+                                }
+                                Hung => opening.handle(at(ms), Input::Connected(id)),
+                                Refused => opening.handle(at(ms), Input::Failed(id)),
+                                Silent => {}
+                            }
+                        }
+                        Action::Win(_) => won_at = Some(ms),
+                        Action::Refuse => panic!("{all:?} was refused"),
+                        Action::Attach(_) | Action::Drop(_) | Action::Stalled(_) => {}
+                    }
+                }
+            }
+            let won_at = won_at.unwrap_or_else(|| panic!("{all:?} never won"));
+            assert!(won_at < 1000, "{all:?} won after {won_at} ms");
+        }
+    }
+}
+
 proptest! {
     /// Whatever dials do, there is one winner or one refusal, and it comes in bounded time unless
     /// something is connected.

@@ -1,7 +1,7 @@
 use super::*;
 use crate::chance::Chance;
 use crate::reason::Reason;
-use crate::status::What;
+use crate::status::{Verdict, What};
 
 fn address(n: u8) -> SocketAddr {
     SocketAddr::from(([10, 0, 0, n], 6443))
@@ -167,6 +167,69 @@ fn a_stranger_is_never_used_and_its_connections_are_cut() {
 }
 
 #[test]
+fn s6_with_strangers_alone_clients_are_served_and_judge_for_themselves() {
+    let (mut sim, _) = settled(2);
+    for n in 1..=2 {
+        turn(&mut sim, address(n), Mood::Foreign);
+    }
+    sim.run(s(3));
+    let served = sim.served;
+    sim.schedule(Duration::ZERO, Event::Connect);
+    sim.run(s(1));
+    assert_eq!(sim.served, served + 1);
+}
+
+#[test]
+fn slow_from_the_start_is_proven_and_lets_a_silent_one_be_cut() {
+    let all: Vec<_> = (1..=3).map(address).collect();
+    let given = settings(all.clone(), 7);
+    let mut sim = Sim::new(given, Mood::Slow(s(1)), all.clone(), all.clone());
+    sim.run(s(10));
+    for _ in 0..10 {
+        sim.schedule(Duration::ZERO, Event::Connect);
+    }
+    sim.run(s(1));
+    let home = *all.iter().max_by_key(|a| sim.connections_on(**a)).unwrap();
+    assert!(
+        sim.status()
+            .upstreams
+            .iter()
+            .all(|u| u.last_probe.is_some()),
+        "answers come through"
+    );
+    turn(&mut sim, home, Mood::Silent);
+    // Patience has grown to four times what they take.
+    sim.run(s(60));
+    assert_eq!(sim.cuts.len(), 10);
+}
+
+#[test]
+fn s4_and_s5_what_the_limit_withholds_is_cut_later_and_once() {
+    let all: Vec<_> = (1..=3).map(address).collect();
+    let mut given = settings(all.clone(), 7);
+    given.cuts = 1;
+    let mut sim = Sim::new(given, Mood::Up, all.clone(), all.clone());
+    sim.run(s(1));
+    for _ in 0..4 {
+        sim.schedule(Duration::ZERO, Event::Connect);
+    }
+    sim.run(s(1));
+    for n in 1..=2 {
+        let home = *all.iter().max_by_key(|a| sim.connections_on(**a)).unwrap();
+        turn(&mut sim, home, Mood::Silent);
+        sim.run(s(5));
+        assert_eq!(sim.cuts.len(), 4, "outage {n}: one is within the limit");
+    }
+    let withheld = |a: &crate::status::ActionStatus| {
+        a.what == What::Withheld && a.reason == Reason::RateLimited
+    };
+    assert!(sim.status().actions.iter().any(withheld));
+    // The simulator fails a machine that wakes without end.
+    sim.run(s(120));
+    assert_eq!(sim.cuts.len(), 8);
+}
+
+#[test]
 fn with_a_wrong_ca_clients_are_still_served() {
     let all = [address(1), address(2)];
     let mut sim = Sim::new(settings(all, 7), Mood::Foreign, all, all);
@@ -287,8 +350,10 @@ fn random_world(seed: u64) -> (Sim, Vec<String>) {
     let all: Vec<_> = (1..=3).map(address).collect();
     let known = usize::try_from(chance.below(4)).unwrap();
     let seeds = all.iter().take(known).copied();
-    let mut sim = Sim::new(settings(seeds, seed), Mood::Up, all.clone(), all.clone());
-    let mut told = vec![format!("seeds: {known}")];
+    let mut given = settings(seeds, seed);
+    given.cuts = 1 + u32::try_from(chance.below(6)).unwrap();
+    let mut told = vec![format!("seeds: {known}, cuts: {}", given.cuts)];
+    let mut sim = Sim::new(given, Mood::Up, all.clone(), all.clone());
     for _ in 0..12 {
         let event = random_event(&all, &mut chance);
         let after = Duration::from_millis(chance.below(20_000));

@@ -117,6 +117,7 @@ fn its_own_listener_is_no_upstream() {
     let mut sources = Sources::new([own], [Source::DnsA], [own], EXPIRY, 1);
     for loopback in [
         "127.0.0.1:6445",
+        "[::ffff:127.0.0.1]:6445",
         "127.0.0.9:6445",
         "0.0.0.0:6445",
         "[::1]:6445",

@@ -47,8 +47,12 @@ impl Flow {
     }
 
     /// The upstream's bytes went to the client.
-    pub fn heard(&self, bytes: u64, now_ms: u64) {
+    pub fn delivered(&self, bytes: u64) {
         self.to_client.fetch_add(bytes, Relaxed);
+    }
+
+    /// The upstream's bytes came.
+    pub fn heard(&self, now_ms: u64) {
         self.heard.store(now_ms + 1, Relaxed);
         self.asked.store(0, Relaxed);
     }
@@ -100,7 +104,7 @@ mod tests {
         let flow = Flow::default();
         assert_eq!(flow.unanswered(), None);
         flow.sent(100, 0);
-        flow.heard(10, 5);
+        flow.heard(5);
         assert_eq!(flow.unanswered(), None);
         assert_eq!(flow.heard_ms(), Some(5));
         flow.sent(7, 1000);
@@ -112,7 +116,7 @@ mod tests {
             bytes: 21,
         };
         assert_eq!(flow.unanswered(), Some(unanswered));
-        flow.heard(1, 11_001);
+        flow.heard(11_001);
         assert_eq!(flow.unanswered(), None);
     }
 }

@@ -4,6 +4,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
 use parking_lot::Mutex;
+use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, SpliceFlags, fcntl_setpipe_size, pipe_with, splice};
 use tokio::io::Interest;
 use tokio::net::TcpStream;
@@ -65,6 +66,9 @@ pub(super) async fn while_it_pays(
             .async_io(Interest::READABLE, || shift(from, &pipe.write, PIPE))
             .await
             .map_err(|_| Side::Reader)?;
+        if moved > 0 {
+            (way.read)();
+        }
         let mut left = moved;
         while left > 0 {
             left -= to
@@ -84,5 +88,10 @@ pub(super) async fn while_it_pays(
 
 fn shift(from: impl AsFd, to: impl AsFd, most: usize) -> io::Result<usize> {
     let flags = SpliceFlags::MOVE | SpliceFlags::NONBLOCK;
-    splice(from, None, to, None, most, flags).map_err(Into::into)
+    loop {
+        match splice(&from, None, &to, None, most, flags) {
+            Err(Errno::INTR) => {}
+            other => return other.map_err(Into::into),
+        }
+    }
 }
