@@ -24,6 +24,9 @@ pub(super) enum Cutting {
     Sampling,
 }
 
+/// How long a sign of life of another upstream vouches for this node's network.
+const RECENT: Duration = Duration::from_secs(2);
+
 /// A witness usually follows within one probe interval; what is withheld for longer is told.
 const WITNESS_WAIT: Duration = Duration::from_secs(1);
 
@@ -64,10 +67,10 @@ impl Agent {
             // Somebody's kernel answered: it has told the peers of dead connections already, and a
             // server that stops gracefully refuses new ones while it finishes the old.
             Verdict::Dead if answered => return,
-            Verdict::Foreign => self.witness(address, since),
+            Verdict::Foreign => self.witness(address, since.max(now - RECENT)),
             Verdict::Silent | Verdict::Dead => {
                 let unanswered = upstream.health.suspicion().and_then(|s| s.witnessed);
-                unanswered.is_some_and(|at| self.witness(address, at))
+                unanswered.is_some_and(|at| self.witness(address, at.max(now - RECENT)))
             }
             Verdict::Ready | Verdict::Slow | Verdict::Draining | Verdict::Probation => return,
         };
