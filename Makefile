@@ -6,7 +6,7 @@ SHELL := /bin/bash
 
 CARGO ?= cargo
 # Optimised, but without the whole-program pass of a release: minutes less to wait.
-QUICK := target/profiling/holdfast
+QUICK := $${CARGO_TARGET_DIR:-target}/profiling/holdfast
 
 .PHONY: help setup build quick demo test sim lint deny doc e2e bench reference release clean
 

@@ -101,6 +101,7 @@ const ENDPOINT: &str =
 const CA: &str =
     "a file with the PEM certificates of the cluster's CA, usually /etc/kubernetes/pki/ca.crt";
 const LOOPBACK: &str = "loopback addresses with a port, for example 127.0.0.1:6445: a node's proxy serves that node alone";
+const ADMIN: &str = "a loopback address with a port, for example 127.0.0.1:6446";
 const UPSTREAM: &str =
     "ADDRESS:PORT of an API server, for example 10.0.0.11:6443 or [fd00::11]:6443";
 
@@ -131,9 +132,9 @@ impl Config {
         if let Some(open) = listen.iter().find(|a| !a.ip().is_loopback()) {
             return Err(wrong("listen", open, LOOPBACK));
         }
-        let admin = address("admin", &raw.admin, LOOPBACK)?;
+        let admin = address("admin", &raw.admin, ADMIN)?;
         if !admin.ip().is_loopback() {
-            return Err(wrong("admin", admin, LOOPBACK));
+            return Err(wrong("admin", admin, ADMIN));
         }
         if listen.contains(&admin) && admin.port() != 0 {
             return Err(wrong(

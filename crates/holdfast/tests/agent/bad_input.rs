@@ -254,12 +254,9 @@ fn listeners_beyond_loopback_are_refused() {
         ("--admin", "0.0.0.0:6446"),
     ] {
         let error = desk.refused_flags(2, &[flag, address]);
-        assert!(
-            error.starts_with(&format!(
-                "error: {flag}: found {address}; accepted: loopback addresses with a port"
-            )),
-            "{error}"
-        );
+        let expected = format!("error: {flag}: found {address}; accepted: ");
+        let accepted = error.strip_prefix(&expected);
+        assert!(accepted.is_some_and(|a| a.contains("loopback")), "{error}");
     }
 }
 

@@ -58,3 +58,20 @@ fn an_agent_without_connections_ends_at_once() {
     agent.process.signal(Signal::TERM);
     assert_eq!(agent.ends().code(), Some(0));
 }
+
+#[test]
+fn a_hangup_is_told_and_ends_nothing() {
+    let cluster = Cluster::start(1);
+    let mut agent = Agent::start(&cluster.with_seeds());
+    agent.until("ready", |status| status.ready);
+    let mut client = cluster.connect(&agent);
+    let name = client.server();
+    agent.process.signal(Signal::HUP);
+    agent.says(|line| {
+        line["message"]
+            .as_str()
+            .is_some_and(|m| m.contains("SIGHUP"))
+    });
+    assert_eq!(client.server(), name);
+    assert_eq!(agent.process.has_ended(), None);
+}
