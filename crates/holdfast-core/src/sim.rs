@@ -36,8 +36,6 @@ struct Server {
 struct Client {
     opening: Opening,
     upstream: Option<SocketAddr>,
-    won: bool,
-    ordered_to_end: bool,
 }
 
 /// Round trip in the simulated network.
@@ -154,7 +152,7 @@ impl Sim {
 
     /// Client connections that stand on `upstream`.
     pub fn connections_on(&self, upstream: SocketAddr) -> usize {
-        let on = |c: &&Client| c.upstream == Some(upstream) && !c.ordered_to_end;
+        let on = |c: &&Client| c.upstream == Some(upstream);
         self.clients.values().filter(on).count()
     }
 
@@ -255,8 +253,6 @@ impl Sim {
                 let client = Client {
                     opening,
                     upstream: None,
-                    won: false,
-                    ordered_to_end: false,
                 };
                 self.clients.insert(id, client);
                 self.follow(id);
@@ -371,10 +367,9 @@ impl Sim {
 
     fn end(&mut self, id: ConnectionId, reset: bool) {
         assert!(self.ended.insert(id), "S4: connection {id} ended twice");
-        let Some(client) = self.clients.get_mut(&id) else {
+        let Some(client) = self.clients.get(&id) else {
             return;
         };
-        client.ordered_to_end = true;
         let Some(upstream) = client.upstream else {
             return;
         };
@@ -474,7 +469,6 @@ impl Sim {
                     }
                 }
                 opening::Action::Win(dial) => {
-                    client.won = true;
                     if let Some(upstream) = client.opening.address(dial) {
                         self.served += 1;
                         self.put(Duration::ZERO, Due::Fact(Input::Spoke { upstream }));
