@@ -1,0 +1,1 @@
+//! What lives behind an HTTPS or DNS API: Azure Resource Manager.
