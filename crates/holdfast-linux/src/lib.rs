@@ -4,3 +4,4 @@ pub mod dial;
 pub mod listen;
 pub mod netns;
 pub mod pump;
+pub mod sock_diag;
