@@ -40,6 +40,16 @@ pub async fn dial(upstream: SocketAddr) -> io::Result<TcpStream> {
     socket.connect(upstream).await
 }
 
+/// Ends a connection whose bytes nobody acknowledged for `time` (tcp(7), `TCP_USER_TIMEOUT`; it bounds
+/// the keepalive too). For the agent's own short requests: a client's connection must outlive a peer
+/// that does not read for a while.
+///
+/// # Errors
+/// What the kernel says.
+pub fn end_unacknowledged(stream: &TcpStream, time: Duration) -> io::Result<()> {
+    SockRef::from(stream).set_tcp_user_timeout(Some(time))
+}
+
 /// Why a connection could not be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DialError {

@@ -13,6 +13,7 @@
 mod admin;
 pub mod agent;
 mod clock;
+pub mod cluster;
 pub mod config;
 mod connection;
 mod dns;

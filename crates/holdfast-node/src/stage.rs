@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
 use rustls::ServerConfig;
 use rustls::crypto::ring;
-use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 
@@ -46,23 +46,36 @@ impl Authority {
     ) -> Arc<ServerConfig> {
         let mut params = CertificateParams::new(vec![name.to_owned()]).unwrap();
         change(&mut params);
-        let key = KeyPair::generate().unwrap();
-        let leaf = params.signed_by(&key, &self.0).unwrap();
-        let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
+        let (chain, key) = self.signed(&params, &KeyPair::generate().unwrap());
         let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
             .unwrap()
             .with_no_client_auth()
-            .with_single_cert(vec![leaf.der().clone()], key)
+            .with_single_cert(chain, key)
             .unwrap();
         Arc::new(config)
+    }
+
+    /// A certificate for `key`, and the key, as the TLS library wants them.
+    pub(crate) fn signed(
+        &self,
+        params: &CertificateParams,
+        key: &KeyPair,
+    ) -> (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>) {
+        let leaf = params.signed_by(key, &self.0).unwrap();
+        let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
+        (vec![leaf.der().clone()], key)
+    }
+
+    /// A certificate for `key`, as PEM.
+    pub(crate) fn signed_pem(&self, params: &CertificateParams, key: &KeyPair) -> String {
+        params.signed_by(key, &self.0).unwrap().pem()
     }
 
     /// The certificate of a server, as PEM.
     pub(crate) fn leaf_pem(&self) -> String {
         let params = CertificateParams::new(vec![NAME.to_owned()]).unwrap();
-        let key = KeyPair::generate().unwrap();
-        params.signed_by(&key, &self.0).unwrap().pem()
+        self.signed_pem(&params, &KeyPair::generate().unwrap())
     }
 }
 
