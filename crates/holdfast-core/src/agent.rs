@@ -24,9 +24,11 @@ mod doubt;
 mod protocol;
 mod story;
 mod view;
+mod wire;
 
 pub use protocol::{Action, ConnectionId, DialFailure, Input, Settings, Traffic};
 pub use view::Identity;
+pub use wire::Wire;
 
 #[derive(Debug)]
 struct Upstream {
@@ -34,6 +36,8 @@ struct Upstream {
     probing: Probing,
     cutting: cutting::Cutting,
     draining_since: Option<Tick>,
+    /// When a connection of its was cut alone.
+    flow_cut: Option<Tick>,
 }
 
 #[derive(Debug)]
@@ -43,6 +47,8 @@ struct Connection {
     ending: bool,
     /// It is silent while its upstream is not: is it the target behind that address?
     doubt: Option<doubt::Doubt>,
+    /// The kernel says that nobody acknowledges its bytes.
+    stall: Option<wire::Stall>,
 }
 
 /// Time between two wakes, at least.
@@ -138,6 +144,7 @@ impl Agent {
             ),
             cutting: cutting::Cutting::default(),
             draining_since: None,
+            flow_cut: None,
         };
         self.upstreams.insert(address, upstream);
         let entry = Entry::new(What::UpstreamAdded, Reason::AddressAdded)
@@ -435,6 +442,7 @@ impl Machine for Agent {
                     upstream,
                     ending: false,
                     doubt: None,
+                    stall: None,
                 };
                 self.connections.insert(connection, entry);
             }
@@ -456,6 +464,7 @@ impl Machine for Agent {
                 since,
                 repeated,
             } => self.unanswered(now, connection, since, repeated),
+            Input::Wire { connection, wire } => self.wired(now, connection, &wire),
             Input::TurnedAway => {
                 if self.turned_away.take(now) {
                     let entry = story::turned_away(&self.upstreams);

@@ -60,6 +60,12 @@ pub enum Evidence {
         /// Another upstream had answered just before, so this node's own network works.
         witnessed: bool,
     },
+    /// Bytes of a client's connection were sent again and again and not acknowledged. It makes the
+    /// address suspect and never convicts it: the fault may be that one connection's.
+    Unacknowledged {
+        /// When the first of them were sent.
+        started: Tick,
+    },
     /// TLS was completed, but the answer to the request is late: slow, alive.
     Late,
 }
@@ -200,6 +206,12 @@ impl Health {
             }
             Evidence::NoConnection { started, witnessed } => {
                 self.unanswered(now, started, true, witnessed)
+            }
+            Evidence::Unacknowledged { started } => {
+                if self.heard <= Some(started) && self.suspicion.is_none() {
+                    self.suspect(now, started, false, false);
+                }
+                None
             }
             // Time has passed and nothing new was heard: the handshake before it was the sign of life.
             Evidence::Late if matches!(self.verdict, Verdict::Ready | Verdict::Probation) => {

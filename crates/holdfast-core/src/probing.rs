@@ -107,6 +107,9 @@ const SAMPLES: u32 = 6;
 /// long, but its accept queue would have to be seconds behind.
 const SAMPLE_PATIENCE: Duration = Duration::from_secs(3);
 
+/// While something is suspected, an upstream is asked as if the interval were no longer than this.
+const URGENT: Duration = Duration::from_millis(500);
+
 /// Intervals between two attempts while one waits for a late answer.
 const SLOW_PAUSE: u32 = 8;
 
@@ -199,7 +202,7 @@ impl Probing {
         if self.attempts.len() >= MOST_ATTEMPTS {
             // One that is not overdue may still be answered; giving it up would hide a silence.
             let Some(oldest) = self.attempts.iter().position(|a| a.overdue) else {
-                self.next = now + self.interval / 2;
+                self.next = now + self.urgent() / 2;
                 return orders;
             };
             let dropped = self.attempts.remove(oldest);
@@ -221,7 +224,7 @@ impl Probing {
         });
         self.last_start = Some(now);
         let pause = if suspected {
-            self.interval / 2
+            self.urgent() / 2
         } else {
             self.chance.stretch(self.interval, JITTER_PERCENT)
         };
@@ -244,7 +247,7 @@ impl Probing {
             return Vec::new();
         }
         self.samples_wanted -= 1;
-        self.next_sample = now + self.interval / 4;
+        self.next_sample = now + self.urgent() / 4;
         self.sampling.push(Sampling {
             id,
             connected_at: None,
@@ -289,9 +292,14 @@ impl Probing {
         (None, Vec::new())
     }
 
-    /// Asks as soon as possible, but not more than four times per interval.
+    /// The interval while something is suspected.
+    fn urgent(&self) -> Duration {
+        self.interval.min(URGENT)
+    }
+
+    /// Asks as soon as possible, but not more than four times per urgent interval.
     pub fn hurry(&mut self, now: Tick) {
-        let earliest = self.last_start.map_or(now, |s| s + self.interval / 4);
+        let earliest = self.last_start.map_or(now, |s| s + self.urgent() / 4);
         self.next = self.next.min(earliest.max(now));
     }
 
@@ -408,7 +416,7 @@ impl Probing {
     fn next_due(&self, suspected: bool) -> Tick {
         let slow = self.attempts.iter().any(|a| a.stage == Stage::Secured);
         match self.last_start {
-            Some(start) if slow && !suspected => self.next.max(start + self.interval * SLOW_PAUSE),
+            Some(start) if slow && !suspected => self.next.max(start + self.urgent() * SLOW_PAUSE),
             _ => self.next,
         }
     }

@@ -48,6 +48,8 @@ pub enum Reason {
     Silent,
     /// Answers come, but late; slowness never cuts.
     Slow,
+    /// A connection's bytes were sent again and again and never acknowledged, while others answer.
+    Unacknowledged,
     /// The network says that the address can't be reached (no route, host or network unreachable).
     Unreachable,
     /// The certificate is not from the cluster's CA or not for the expected name: somebody else has
@@ -57,7 +59,7 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason, in declaration order; reference docs and metrics are built from it.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::AddressAdded,
         Self::AddressRemoved,
         Self::AllUpstreamsBad,
@@ -76,6 +78,7 @@ impl Reason {
         Self::Reset,
         Self::Silent,
         Self::Slow,
+        Self::Unacknowledged,
         Self::Unreachable,
         Self::WrongCertificate,
     ];
@@ -101,6 +104,7 @@ impl Reason {
             Self::Reset => "reset",
             Self::Silent => "silent",
             Self::Slow => "slow",
+            Self::Unacknowledged => "unacknowledged",
             Self::Unreachable => "unreachable",
             Self::WrongCertificate => "wrong-certificate",
         }

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use super::wire::Wire;
 use crate::balance::Candidates;
 use crate::machine::Tick;
 use crate::probing::{ProbeId, Progress};
@@ -104,6 +105,14 @@ pub enum Input {
         since: Tick,
         /// It has sent at two moments or more: one request may simply take long.
         repeated: bool,
+    },
+    /// What the kernel says about a connection's bytes. Told for connections with unanswered bytes,
+    /// and for one connection of each upstream.
+    Wire {
+        /// The connection.
+        connection: ConnectionId,
+        /// The kernel's word.
+        wire: Wire,
     },
 }
 

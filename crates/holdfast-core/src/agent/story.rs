@@ -50,6 +50,7 @@ pub(super) fn verdict(
         | Reason::SourceFailed
         | Reason::SourceRecovered
         | Reason::RateLimited
+        | Reason::Unacknowledged
         | Reason::ReadinessUnknown
         | Reason::ReadyzOk
         | Reason::ReadyzFailed
