@@ -28,6 +28,9 @@ _holdfast() {
             holdfast,lab)
                 cmd="holdfast__subcmd__lab"
                 ;;
+            holdfast,plan)
+                cmd="holdfast__subcmd__plan"
+                ;;
             holdfast,status)
                 cmd="holdfast__subcmd__status"
                 ;;
@@ -43,6 +46,9 @@ _holdfast() {
             holdfast__subcmd__help,lab)
                 cmd="holdfast__subcmd__help__subcmd__lab"
                 ;;
+            holdfast__subcmd__help,plan)
+                cmd="holdfast__subcmd__help__subcmd__plan"
+                ;;
             holdfast__subcmd__help,status)
                 cmd="holdfast__subcmd__help__subcmd__status"
                 ;;
@@ -57,6 +63,9 @@ _holdfast() {
                 ;;
             holdfast__subcmd__help__subcmd__lab,show)
                 cmd="holdfast__subcmd__help__subcmd__lab__subcmd__show"
+                ;;
+            holdfast__subcmd__help__subcmd__plan,egress)
+                cmd="holdfast__subcmd__help__subcmd__plan__subcmd__egress"
                 ;;
             holdfast__subcmd__lab,bench)
                 cmd="holdfast__subcmd__lab__subcmd__bench"
@@ -88,6 +97,18 @@ _holdfast() {
             holdfast__subcmd__lab__subcmd__help,show)
                 cmd="holdfast__subcmd__lab__subcmd__help__subcmd__show"
                 ;;
+            holdfast__subcmd__plan,egress)
+                cmd="holdfast__subcmd__plan__subcmd__egress"
+                ;;
+            holdfast__subcmd__plan,help)
+                cmd="holdfast__subcmd__plan__subcmd__help"
+                ;;
+            holdfast__subcmd__plan__subcmd__help,egress)
+                cmd="holdfast__subcmd__plan__subcmd__help__subcmd__egress"
+                ;;
+            holdfast__subcmd__plan__subcmd__help,help)
+                cmd="holdfast__subcmd__plan__subcmd__help__subcmd__help"
+                ;;
             *)
                 ;;
         esac
@@ -95,7 +116,7 @@ _holdfast() {
 
     case "${cmd}" in
         holdfast)
-            opts="-h -V --help --version agent demo lab status help"
+            opts="-h -V --help --version agent demo lab plan status help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -201,7 +222,7 @@ _holdfast() {
             return 0
             ;;
         holdfast__subcmd__help)
-            opts="agent demo lab status help"
+            opts="agent demo lab plan status help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -313,6 +334,34 @@ _holdfast() {
             return 0
             ;;
         holdfast__subcmd__help__subcmd__lab__subcmd__show)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        holdfast__subcmd__help__subcmd__plan)
+            opts="egress"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        holdfast__subcmd__help__subcmd__plan__subcmd__egress)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -543,6 +592,84 @@ _holdfast() {
         holdfast__subcmd__lab__subcmd__show)
             opts="-h -V --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        holdfast__subcmd__plan)
+            opts="-h -V --help --version egress help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        holdfast__subcmd__plan__subcmd__egress)
+            opts="-i -h -V --input --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --input)
+                    COMPREPLY=($(compgen -W "csv json" -- "${cur}"))
+                    return 0
+                    ;;
+                -i)
+                    COMPREPLY=($(compgen -W "csv json" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        holdfast__subcmd__plan__subcmd__help)
+            opts="egress help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        holdfast__subcmd__plan__subcmd__help__subcmd__egress)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        holdfast__subcmd__plan__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi

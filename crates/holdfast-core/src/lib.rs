@@ -17,6 +17,7 @@ pub mod agent;
 pub mod balance;
 pub mod chance;
 pub mod config;
+pub mod egress;
 pub mod health;
 mod journal;
 pub mod machine;

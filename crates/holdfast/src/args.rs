@@ -28,6 +28,8 @@ pub enum Command {
     Demo(cmd::demo::Demo),
     /// Meet real faults in worlds of network namespaces, and measure
     Lab(cmd::lab::Lab),
+    /// Decide on given facts, and touch nothing
+    Plan(cmd::plan::Plan),
     /// Show what the agent on this node knows, has done, and why
     Status(cmd::status::StatusOf),
 }

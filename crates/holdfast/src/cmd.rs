@@ -3,4 +3,5 @@
 pub mod agent;
 pub mod demo;
 pub mod lab;
+pub mod plan;
 pub mod status;

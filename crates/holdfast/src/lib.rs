@@ -36,6 +36,7 @@ fn run(cli: Cli) -> Result<Outcome, Failure> {
         Command::Agent(agent) => cmd::agent::run(&agent),
         Command::Demo(demo) => cmd::demo::run(&demo, &mut out, &mut err),
         Command::Lab(lab) => cmd::lab::run(lab, &mut out, &mut err),
+        Command::Plan(plan) => cmd::plan::run(&plan, &mut std::io::stdin().lock(), &mut out),
         Command::Status(status) => cmd::status::run(&status, &mut out),
     }
 }
