@@ -58,6 +58,9 @@ _holdfast() {
             holdfast__subcmd__help__subcmd__lab,list)
                 cmd="holdfast__subcmd__help__subcmd__lab__subcmd__list"
                 ;;
+            holdfast__subcmd__help__subcmd__lab,matrix)
+                cmd="holdfast__subcmd__help__subcmd__lab__subcmd__matrix"
+                ;;
             holdfast__subcmd__help__subcmd__lab,run)
                 cmd="holdfast__subcmd__help__subcmd__lab__subcmd__run"
                 ;;
@@ -76,6 +79,9 @@ _holdfast() {
             holdfast__subcmd__lab,list)
                 cmd="holdfast__subcmd__lab__subcmd__list"
                 ;;
+            holdfast__subcmd__lab,matrix)
+                cmd="holdfast__subcmd__lab__subcmd__matrix"
+                ;;
             holdfast__subcmd__lab,run)
                 cmd="holdfast__subcmd__lab__subcmd__run"
                 ;;
@@ -90,6 +96,9 @@ _holdfast() {
                 ;;
             holdfast__subcmd__lab__subcmd__help,list)
                 cmd="holdfast__subcmd__lab__subcmd__help__subcmd__list"
+                ;;
+            holdfast__subcmd__lab__subcmd__help,matrix)
+                cmd="holdfast__subcmd__lab__subcmd__help__subcmd__matrix"
                 ;;
             holdfast__subcmd__lab__subcmd__help,run)
                 cmd="holdfast__subcmd__lab__subcmd__help__subcmd__run"
@@ -278,7 +287,7 @@ _holdfast() {
             return 0
             ;;
         holdfast__subcmd__help__subcmd__lab)
-            opts="run bench list show"
+            opts="run matrix bench list show"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -306,6 +315,20 @@ _holdfast() {
             return 0
             ;;
         holdfast__subcmd__help__subcmd__lab__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        holdfast__subcmd__help__subcmd__lab__subcmd__matrix)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -390,7 +413,7 @@ _holdfast() {
             return 0
             ;;
         holdfast__subcmd__lab)
-            opts="-h -V --help --version run bench list show help"
+            opts="-h -V --help --version run matrix bench list show help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -442,7 +465,7 @@ _holdfast() {
             return 0
             ;;
         holdfast__subcmd__lab__subcmd__help)
-            opts="run bench list show help"
+            opts="run matrix bench list show help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -497,6 +520,20 @@ _holdfast() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        holdfast__subcmd__lab__subcmd__help__subcmd__matrix)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         holdfast__subcmd__lab__subcmd__help__subcmd__run)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
@@ -538,6 +575,48 @@ _holdfast() {
                     ;;
                 -o)
                     COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        holdfast__subcmd__lab__subcmd__matrix)
+            opts="-o -h -V --faults --subjects --loops --jobs --output --json --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --faults)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --subjects)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --loops)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --jobs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
+                --json)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 *)

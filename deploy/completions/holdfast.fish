@@ -52,13 +52,14 @@ complete -c holdfast -n "__fish_holdfast_using_subcommand demo" -l out -d 'Where
 complete -c holdfast -n "__fish_holdfast_using_subcommand demo" -l time-scale -d 'Stock seconds per second: the client\'s clocks, DNS lifetimes and the timeline run so much faster. Holdfast\'s own timers are never scaled' -r
 complete -c holdfast -n "__fish_holdfast_using_subcommand demo" -s h -l help -d 'Print help'
 complete -c holdfast -n "__fish_holdfast_using_subcommand demo" -s V -l version -d 'Print version'
-complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and not __fish_seen_subcommand_from run bench list show help" -s h -l help -d 'Print help'
-complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and not __fish_seen_subcommand_from run bench list show help" -s V -l version -d 'Print version'
-complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and not __fish_seen_subcommand_from run bench list show help" -f -a "run" -d 'Run scenarios and measure what each subject met'
-complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and not __fish_seen_subcommand_from run bench list show help" -f -a "bench" -d 'Measure what the data path costs beside its peers, on this machine'
-complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and not __fish_seen_subcommand_from run bench list show help" -f -a "list" -d 'List the built-in scenarios'
-complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and not __fish_seen_subcommand_from run bench list show help" -f -a "show" -d 'Print a built-in scenario\'s file, to read it or to write one of your own'
-complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and not __fish_seen_subcommand_from run bench list show help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and not __fish_seen_subcommand_from run matrix bench list show help" -s h -l help -d 'Print help'
+complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and not __fish_seen_subcommand_from run matrix bench list show help" -s V -l version -d 'Print version'
+complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and not __fish_seen_subcommand_from run matrix bench list show help" -f -a "run" -d 'Run scenarios and measure what each subject met'
+complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and not __fish_seen_subcommand_from run matrix bench list show help" -f -a "matrix" -d 'Let the same faults happen to Holdfast and to other proxies, and compare what they meet'
+complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and not __fish_seen_subcommand_from run matrix bench list show help" -f -a "bench" -d 'Measure what the data path costs beside its peers, on this machine'
+complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and not __fish_seen_subcommand_from run matrix bench list show help" -f -a "list" -d 'List the built-in scenarios'
+complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and not __fish_seen_subcommand_from run matrix bench list show help" -f -a "show" -d 'Print a built-in scenario\'s file, to read it or to write one of your own'
+complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and not __fish_seen_subcommand_from run matrix bench list show help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and __fish_seen_subcommand_from run" -l subjects -d 'Who meets the fault, each on a node of its own; as the scenario says unless given' -r
 complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and __fish_seen_subcommand_from run" -l time-scale -d 'Stock seconds per second: the client\'s clocks, DNS lifetimes and the timeline run so much faster. Holdfast\'s own timers are never scaled' -r
 complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and __fish_seen_subcommand_from run" -s o -l output -d 'What to print' -r -f -a "table\t'A table for people'
@@ -69,6 +70,15 @@ complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and __fish_seen_s
 complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and __fish_seen_subcommand_from run" -l live -d 'Tell on standard error what happens while it happens'
 complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and __fish_seen_subcommand_from run" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and __fish_seen_subcommand_from run" -s V -l version -d 'Print version'
+complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and __fish_seen_subcommand_from matrix" -l faults -d 'Names of scenarios, or paths of scenario files; unless given, every built-in one that means something to other proxies too' -r
+complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and __fish_seen_subcommand_from matrix" -l subjects -d 'Who meets them; whose program is not installed is left out, and named' -r
+complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and __fish_seen_subcommand_from matrix" -l loops -d 'How often each fault happens' -r
+complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and __fish_seen_subcommand_from matrix" -l jobs -d 'How many worlds there are at the same time; more than the machine bears spoils the figures' -r
+complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and __fish_seen_subcommand_from matrix" -s o -l output -d 'What to print' -r -f -a "table\t'A table for people'
+json\t'JSON for programs'"
+complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and __fish_seen_subcommand_from matrix" -l json -d 'Also write the figures as JSON' -r -F
+complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and __fish_seen_subcommand_from matrix" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and __fish_seen_subcommand_from matrix" -s V -l version -d 'Print version'
 complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and __fish_seen_subcommand_from bench" -l rounds -d 'How often each subject is measured; medians need more than two' -r
 complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and __fish_seen_subcommand_from bench" -l seconds -d 'How long each of the four timed measurements takes, in seconds' -r
 complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and __fish_seen_subcommand_from bench" -l subjects -d 'Who is measured; those whose programs are not installed are left out, and named' -r
@@ -84,6 +94,7 @@ complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and __fish_seen_s
 complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help'
 complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and __fish_seen_subcommand_from show" -s V -l version -d 'Print version'
 complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and __fish_seen_subcommand_from help" -f -a "run" -d 'Run scenarios and measure what each subject met'
+complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and __fish_seen_subcommand_from help" -f -a "matrix" -d 'Let the same faults happen to Holdfast and to other proxies, and compare what they meet'
 complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and __fish_seen_subcommand_from help" -f -a "bench" -d 'Measure what the data path costs beside its peers, on this machine'
 complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and __fish_seen_subcommand_from help" -f -a "list" -d 'List the built-in scenarios'
 complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and __fish_seen_subcommand_from help" -f -a "show" -d 'Print a built-in scenario\'s file, to read it or to write one of your own'
@@ -111,6 +122,7 @@ complete -c holdfast -n "__fish_holdfast_using_subcommand help; and not __fish_s
 complete -c holdfast -n "__fish_holdfast_using_subcommand help; and not __fish_seen_subcommand_from agent demo lab plan status help" -f -a "status" -d 'Show what the agent on this node knows, has done, and why'
 complete -c holdfast -n "__fish_holdfast_using_subcommand help; and not __fish_seen_subcommand_from agent demo lab plan status help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c holdfast -n "__fish_holdfast_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "run" -d 'Run scenarios and measure what each subject met'
+complete -c holdfast -n "__fish_holdfast_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "matrix" -d 'Let the same faults happen to Holdfast and to other proxies, and compare what they meet'
 complete -c holdfast -n "__fish_holdfast_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "bench" -d 'Measure what the data path costs beside its peers, on this machine'
 complete -c holdfast -n "__fish_holdfast_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "list" -d 'List the built-in scenarios'
 complete -c holdfast -n "__fish_holdfast_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "show" -d 'Print a built-in scenario\'s file, to read it or to write one of your own'

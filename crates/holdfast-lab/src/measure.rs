@@ -7,7 +7,7 @@ mod judge;
 mod metric;
 mod sight;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::actor::client::{Ending, Event, Lane, What};
 
 pub use connection::{Connection, connections};
-pub use judge::{Verdict, judge};
+pub use judge::{Verdict, judge, value};
 pub use metric::{Kind, Metric};
 pub use sight::{Deed, Load, Sight};
 
@@ -36,6 +36,10 @@ pub struct Course {
     pub time_scale: f64,
     /// When servers and balancers let nothing pass.
     pub outages: Vec<Outage>,
+    /// Whom the steps at `0s` hit.
+    pub faulted: Vec<String>,
+    /// When the last step was done that mended something.
+    pub mended: Option<f64>,
     /// The name of the server or balancer behind each address, as `10.99.1.1:6443`.
     pub parts: BTreeMap<String, String>,
 }
@@ -70,13 +74,18 @@ pub enum PartKind {
 }
 
 /// A subject's figures. Times are in seconds as they were measured, null where it never happened.
+///
+/// Reports of older versions lack some of them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct Figures {
     /// Longest time between two successful heartbeats, from the last one before the fault on. A gap
     /// that is still open at the end counts as far as it was seen.
     pub worst_gap_s: Option<f64>,
     /// From the fault until the client's connections on the faulted path had all seen their end.
     pub cut_s: Option<f64>,
+    /// How many of the client's connections in `lanes` were on the faulted path.
+    pub on_fault: u32,
     /// From the fault until the first answer on a connection that was made after it.
     pub first_success_s: Option<f64>,
     /// Connections that the heartbeat needed after the fault.
@@ -88,13 +97,28 @@ pub struct Figures {
     pub new_failed: u32,
     /// Requests on new connections of their own after the fault.
     pub new_total: u32,
+    /// The longest of those that were answered: from the dial to the answer.
+    pub new_slowest_s: Option<f64>,
+    /// Those of them that began more than 1 s after the fault, and that a faulted server answered.
+    pub new_on_faulted: u32,
+    /// Longest time between two answers on an active connection, from the last one before the fault
+    /// on. Without a fault it is about 1 s. A gap that is still open at the end counts.
+    pub active_outage_s: Option<f64>,
+    /// From the end of the last step that mended something until the first answer after it.
+    pub recovery_s: Option<f64>,
+    /// Idle connections that are open at the end, and whose watch was answered.
+    pub idle_open: u32,
+    /// Those of the wrong cuts that were a reset.
+    pub resets: u32,
     /// Whether the worst gap is longer than a grace period of so many stock seconds.
     pub not_ready: BTreeMap<String, bool>,
 }
 
-/// Seconds between two successful heartbeats, as moments.
+/// Seconds between two successes of one worker, as moments.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gap {
+    /// Whose.
+    pub worker: u64,
     /// The last success before it.
     pub from: f64,
     /// The first success after it, or the end of the run.
@@ -105,19 +129,47 @@ pub struct Gap {
 pub fn measure(course: &Course, sight: &Sight, lanes: &[Lane]) -> Figures {
     let connections = connections(course, sight);
     let gap = worst_gap(course, sight).map(|gap| gap.to - gap.from);
-    let (new_failed, new_total) = fresh(course, sight);
+    let fresh: Vec<&Event> = fresh(course, sight).collect();
+    let answered = || fresh.iter().filter(|event| event.what == What::Ok);
+    let wrong_cuts = || connections.iter().filter(|one| is_wrong_cut(course, one));
     Figures {
         worst_gap_s: gap.map(rounded),
         cut_s: cut(course, &connections, lanes).map(rounded),
+        on_fault: count(
+            connections
+                .iter()
+                .filter(|one| one.faulted && lanes.contains(&one.lane)),
+        ),
         first_success_s: first_success(course, sight, &connections).map(rounded),
         reconnects: count(
             connections
                 .iter()
                 .filter(|one| one.lane == Lane::Heartbeat && one.opened >= course.fault),
         ),
-        wrong_cuts: count(connections.iter().filter(|one| is_wrong_cut(course, one))),
-        new_failed,
-        new_total,
+        wrong_cuts: count(wrong_cuts()),
+        new_failed: count(fresh.iter().filter(|event| event.what == What::Failed)),
+        new_total: count(fresh.iter()),
+        new_slowest_s: answered()
+            .filter_map(|event| event.took_s)
+            .max_by(f64::total_cmp)
+            .map(rounded),
+        new_on_faulted: count(answered().filter(|event| {
+            let server = event.server.as_ref();
+            begun(event) > course.fault + 1.0
+                && server.is_some_and(|server| course.faulted.contains(server))
+        })),
+        active_outage_s: longest_gap(course, sight, Lane::Active)
+            .map(|gap| rounded(gap.to - gap.from)),
+        recovery_s: recovery(course, sight).map(rounded),
+        idle_open: count(
+            connections
+                .iter()
+                .filter(|one| one.lane == Lane::Idle && one.end.is_none() && one.server.is_some()),
+        ),
+        resets: count(wrong_cuts().filter(|one| {
+            one.end
+                .is_some_and(|(_, ending)| matches!(ending, Ending::Aborted | Ending::Reset))
+        })),
         not_ready: GRACE_PERIODS_S
             .into_iter()
             .map(|grace| {
@@ -131,33 +183,62 @@ pub fn measure(course: &Course, sight: &Sight, lanes: &[Lane]) -> Figures {
     }
 }
 
-/// The moments of successful heartbeats within the run.
-pub fn beats(course: &Course, sight: &Sight) -> Vec<f64> {
-    let mut beats: Vec<f64> = sight
+/// The moments at which a worker of a lane had success within the run.
+pub fn successes(course: &Course, sight: &Sight, lane: Lane, worker: u64) -> Vec<f64> {
+    let mut moments: Vec<f64> = sight
         .events
         .iter()
         .filter(|event| {
-            event.lane == Lane::Heartbeat && event.what == What::Ok && event.t <= course.end
+            event.lane == lane
+                && event.id == worker
+                && event.what == What::Ok
+                && event.t <= course.end
         })
         .map(|event| event.t)
         .collect();
-    beats.sort_by(f64::total_cmp);
-    beats
+    moments.sort_by(f64::total_cmp);
+    moments
 }
 
 /// The longest gap between heartbeats, from the last one before the fault on; none without heartbeats.
 pub fn worst_gap(course: &Course, sight: &Sight) -> Option<Gap> {
-    let beats = beats(course, sight);
-    let before = beats
+    longest_gap(course, sight, Lane::Heartbeat)
+}
+
+/// The longest gap between two successes of one worker in a lane.
+fn longest_gap(course: &Course, sight: &Sight, lane: Lane) -> Option<Gap> {
+    let workers: BTreeSet<u64> = sight
+        .events
         .iter()
-        .rposition(|beat| *beat <= course.fault)
-        .unwrap_or(0);
-    let from: Vec<f64> = beats.into_iter().skip(before).collect();
-    let to = from.iter().copied().skip(1).chain([course.end]);
-    from.iter()
-        .zip(to)
-        .map(|(from, to)| Gap { from: *from, to })
+        .filter(|event| event.lane == lane && event.what == What::Ok)
+        .map(|event| event.id)
+        .collect();
+    workers
+        .into_iter()
+        .flat_map(|worker| {
+            let moments = successes(course, sight, lane, worker);
+            let before = moments
+                .iter()
+                .rposition(|moment| *moment <= course.fault)
+                .unwrap_or(0);
+            let from: Vec<f64> = moments.into_iter().skip(before).collect();
+            let to: Vec<f64> = from.iter().copied().skip(1).chain([course.end]).collect();
+            from.into_iter()
+                .zip(to)
+                .map(move |(from, to)| Gap { worker, from, to })
+        })
         .max_by(|one, other| (one.to - one.from).total_cmp(&(other.to - other.from)))
+}
+
+/// From the last mending until the first answer to anything that was still or newly asked then.
+fn recovery(course: &Course, sight: &Sight) -> Option<f64> {
+    let mended = course.mended?;
+    sight
+        .events
+        .iter()
+        .filter(|event| event.what == What::Ok && event.t >= mended && event.t <= course.end)
+        .map(|event| event.t - mended)
+        .min_by(f64::total_cmp)
 }
 
 /// The last end of the connections on a faulted path; none if one of them never ended.
@@ -203,18 +284,14 @@ fn first_success(course: &Course, sight: &Sight, connections: &[Connection]) -> 
         .min_by(f64::total_cmp)
 }
 
-/// Requests on new connections that began after the fault and ended within the run: failed, all.
-fn fresh(course: &Course, sight: &Sight) -> (u32, u32) {
-    let ended = |what| {
-        count(sight.events.iter().filter(|event| {
-            event.lane == Lane::Fresh
-                && event.what == what
-                && begun(event) >= course.fault
-                && event.t <= course.end
-        }))
-    };
-    let failed = ended(What::Failed);
-    (failed, failed + ended(What::Ok))
+/// Requests on new connections that began after the fault and ended within the run.
+fn fresh<'a>(course: &'a Course, sight: &'a Sight) -> impl Iterator<Item = &'a Event> {
+    sight.events.iter().filter(|event| {
+        event.lane == Lane::Fresh
+            && matches!(event.what, What::Failed | What::Ok)
+            && begun(event) >= course.fault
+            && event.t <= course.end
+    })
 }
 
 /// When the request that an event tells of began.

@@ -65,6 +65,14 @@ pub enum RunError {
         /// How long it was waited for.
         seconds: u64,
     },
+    /// The configuration of another proxy could not be written.
+    #[error("write {path}")]
+    Configuration {
+        /// The file.
+        path: std::path::PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
     /// A process did not do what it should.
     #[error(transparent)]
     Process(#[from] process::ProcessError),

@@ -16,8 +16,8 @@ use crate::subject::Subject;
 
 pub use built_in::{BUILT_IN, BuiltIn, built_in};
 pub use raw::{
-    RawBound, RawClient, RawExpectation, RawName, RawNames, RawScenario, RawStep, RawSubject,
-    RawWorld,
+    RawBound, RawClient, RawExpectation, RawGoal, RawName, RawNames, RawScenario, RawStep,
+    RawSubject, RawWorld,
 };
 
 /// The endpoint's name in every world.
@@ -30,6 +30,10 @@ pub struct Scenario {
     pub name: String,
     /// What it shows, in one sentence.
     pub summary: String,
+    /// Numbers of the public reports that it replays.
+    pub cases: Vec<u32>,
+    /// Whether the fault means something to other proxies too.
+    pub matrix: bool,
     /// How many stock seconds pass in one second.
     pub time_scale: f64,
     /// Names of the API servers.
@@ -42,7 +46,7 @@ pub struct Scenario {
     pub lifetime: Span,
     /// Lifetime of the CNAME record in front of them.
     pub alias_lifetime: Option<Span>,
-    /// What the client on each node does besides its heartbeat.
+    /// What the client on each node does.
     pub client: RawClient,
     /// Who meets the fault, each with the servers or balancers it knows without DNS.
     pub subjects: BTreeMap<Subject, RawSubject>,
@@ -56,6 +60,8 @@ pub struct Scenario {
     pub lanes: Vec<Lane>,
     /// What must have come true.
     pub expect: Vec<Expectation>,
+    /// What Holdfast is to reach on unscaled clocks.
+    pub goals: Vec<Expectation>,
 }
 
 /// Something that must have come true.
@@ -133,6 +139,13 @@ impl Scenario {
                 problem: error.to_string(),
             })?;
         check::check(file, &raw)
+    }
+
+    /// How long its timeline takes, in seconds on the scaled clocks.
+    pub fn seconds(&self) -> f64 {
+        self.before.seconds_at(self.time_scale)
+            + self.approach_s()
+            + self.after.seconds_at(self.time_scale)
     }
 
     /// Moments between the first step and the fault, in seconds on the scaled clocks.

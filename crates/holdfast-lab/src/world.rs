@@ -89,7 +89,10 @@ impl World {
         let mut addresses = BTreeMap::from([("dns".to_owned(), *DNS.ip())]);
         addresses.extend(numbered(1, scenario.balancers.keys().cloned()));
         addresses.extend(numbered(2, scenario.servers.iter().cloned()));
-        addresses.extend(numbered(3, subjects.iter().map(|subject| subject.node())));
+        addresses.extend(numbered(
+            3,
+            subjects.iter().map(|subject| subject.node().to_owned()),
+        ));
         let network = Network::build(&addresses).await?;
         let directory = Path::new(DIRECTORY);
         std::fs::create_dir_all(directory).map_err(|source| {
@@ -149,6 +152,11 @@ impl World {
             .collect()
     }
 
+    /// Where files of this world may be written.
+    pub fn directory(&self) -> &'static Path {
+        Path::new(DIRECTORY)
+    }
+
     /// The servers and balancers by their API address, as text.
     pub fn parts_by_address(&self) -> BTreeMap<String, String> {
         self.actors
@@ -177,17 +185,33 @@ impl World {
         self.places.get(name).map(|place| &place.namespace)
     }
 
-    /// Starts the program with such arguments at a place.
+    /// Starts another program at a place.
+    pub fn start_other(
+        &self,
+        name: &str,
+        place: &str,
+        program: &Path,
+        arguments: &[String],
+    ) -> Result<Process, WorldError> {
+        let namespace = self
+            .namespace(place)
+            .ok_or_else(|| missing("start", place))?;
+        Ok(Process::start(name, namespace, program, arguments)?)
+    }
+
+    /// The lab's own program, which is also Holdfast.
+    pub fn program(&self) -> &Path {
+        &self.program
+    }
+
+    /// Starts the lab's own program with such arguments at a place.
     pub fn start(
         &self,
         name: &str,
         place: &str,
         arguments: &[String],
     ) -> Result<Process, WorldError> {
-        let namespace = self
-            .namespace(place)
-            .ok_or_else(|| missing("start", place))?;
-        Ok(Process::start(name, namespace, &self.program, arguments)?)
+        self.start_other(name, place, &self.program, arguments)
     }
 
     /// Carries out a verb on its targets.

@@ -48,6 +48,9 @@ pub struct Client {
     pub node: String,
     /// How many stock seconds pass in one second: all of a kubelet's intervals are divided by it.
     pub time_scale: f64,
+    /// Connections with a heartbeat and a watch, as if so many kubelets ran here. From the second on,
+    /// a number follows the name of the node.
+    pub heartbeats: usize,
     /// Further connections that hold a watch and never write again.
     pub idle: usize,
     /// Further connections with a request each second and a kubelet's ping.
@@ -74,15 +77,22 @@ pub async fn serve(options: Client, mut console: Console) -> Result<(), StartErr
     console.ready(&json!({"node": options.node, "time_scale": options.time_scale}));
 
     let mut lanes = JoinSet::new();
-    let link = Link::new(Arc::clone(&multiplexed), teller.clone(), clock);
-    lanes.spawn(heartbeat::beat(
-        Arc::clone(&link),
-        options.node.clone(),
-        teller.clone(),
-        clock,
-    ));
-    let watcher = teller.of(Lane::Watch);
-    lanes.spawn(watch::hold(link, options.node.clone(), watcher, clock));
+    for worker in (0_u64..).take(options.heartbeats) {
+        let node = match worker {
+            0 => options.node.clone(),
+            _ => format!("{}-{}", options.node, worker + 1),
+        };
+        let link = Link::new(Arc::clone(&multiplexed), teller.clone(), clock);
+        lanes.spawn(heartbeat::beat(
+            worker,
+            Arc::clone(&link),
+            node.clone(),
+            teller.clone(),
+            clock,
+        ));
+        let watcher = teller.of(Lane::Watch);
+        lanes.spawn(watch::hold(link, node, watcher, clock));
+    }
     for worker in (0_u64..).take(options.idle) {
         let teller = teller.of(Lane::Idle);
         lanes.spawn(idle::hold(worker, Arc::clone(&plain), teller, clock));

@@ -1,22 +1,19 @@
 //! Who is measured: what stands between the client and the API server.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
 use super::backend;
+use crate::peer::{Missing, Peer};
 
 /// `haproxy` as kubeadm's guide sets it up.
-const HAPROXY: &str = include_str!("../../peers/haproxy.cfg");
+const HAPROXY: &str = include_str!("../../peers/bench/haproxy.cfg");
 /// The same, made to splice.
-const HAPROXY_SPLICE: &str = include_str!("../../peers/haproxy-splice.cfg");
+const HAPROXY_SPLICE: &str = include_str!("../../peers/bench/haproxy-splice.cfg");
 /// nginx as kubespray sets it up.
-const NGINX: &str = include_str!("../../peers/nginx.conf");
-
-/// Where Debian's nginx keeps its stream module.
-const STREAM_MODULE: &str = "/usr/lib/nginx/modules/ngx_stream_module.so";
+const NGINX: &str = include_str!("../../peers/bench/nginx.conf");
 
 /// One of those who are measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -32,15 +29,6 @@ pub enum Contender {
     HaproxySplice,
     /// nginx with its stream module.
     Nginx,
-}
-
-/// What a peer needs and this machine lacks.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Missing {
-    /// The program or file.
-    pub what: String,
-    /// The command that installs it on Debian.
-    pub install: &'static str,
 }
 
 impl Contender {
@@ -77,79 +65,17 @@ impl Contender {
 
     /// What this machine lacks for it.
     pub fn missing(self) -> Option<Missing> {
-        let lacks = |what: &str, install| {
-            Some(Missing {
-                what: what.to_owned(),
-                install,
-            })
-        };
-        let peer = self.peer()?;
-        if peer.find().is_none() {
-            return lacks(peer.program, peer.install);
-        }
-        if self == Self::Nginx && !Path::new(STREAM_MODULE).exists() {
-            return lacks(STREAM_MODULE, "apt-get install libnginx-mod-stream");
-        }
-        None
+        self.peer()?.missing()
     }
 
     /// The peer's program and settings; none for the others.
     pub(super) const fn peer(self) -> Option<Peer> {
-        const fn haproxy(file: &'static str, configuration: &'static str) -> Peer {
-            Peer {
-                program: "haproxy",
-                file,
-                configuration,
-                arguments: &["-db", "-f"],
-                install: "apt-get install haproxy",
-            }
-        }
         match self {
             Self::Direct | Self::Holdfast => None,
-            Self::Haproxy => Some(haproxy("haproxy.cfg", HAPROXY)),
-            Self::HaproxySplice => Some(haproxy("haproxy-splice.cfg", HAPROXY_SPLICE)),
-            Self::Nginx => Some(Peer {
-                program: "nginx",
-                file: "nginx.conf",
-                configuration: NGINX,
-                arguments: &["-c"],
-                install: "apt-get install nginx-light libnginx-mod-stream",
-            }),
+            Self::Haproxy => Some(Peer::haproxy(HAPROXY)),
+            Self::HaproxySplice => Some(Peer::haproxy(HAPROXY_SPLICE)),
+            Self::Nginx => Some(Peer::nginx(NGINX)),
         }
-    }
-}
-
-/// A peer's program and settings.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Peer {
-    program: &'static str,
-    /// The name of its configuration.
-    pub(super) file: &'static str,
-    /// The text of its configuration.
-    pub(super) configuration: &'static str,
-    /// What comes before the path of its configuration.
-    pub(super) arguments: &'static [&'static str],
-    install: &'static str,
-}
-
-impl Peer {
-    /// Its program, also where only root's path has it.
-    pub(super) fn find(&self) -> Option<PathBuf> {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        std::env::split_paths(&path)
-            .chain(["/usr/sbin".into(), "/sbin".into()])
-            .map(|directory| directory.join(self.program))
-            .find(|file| file.is_file())
-    }
-
-    /// What it says about its version.
-    pub(super) fn version(&self) -> Option<String> {
-        let output = std::process::Command::new(self.find()?).arg("-v").output();
-        let output = output.ok()?;
-        // haproxy says it on its output, nginx on its standard error.
-        let said = [output.stdout, output.stderr].concat();
-        let said = String::from_utf8_lossy(&said);
-        Some(said.lines().next()?.trim().to_owned())
     }
 }
 

@@ -151,7 +151,7 @@ impl Drop for Service {
 /// How the contender is started; `direct` is not.
 fn command(contender: Contender, holdfast: &Path, ca: &Path) -> io::Result<Option<Command>> {
     if let Some(peer) = contender.peer() {
-        let file = Path::new(DIRECTORY).join(peer.file);
+        let file = Path::new(DIRECTORY).join(format!("{contender}.conf"));
         std::fs::write(&file, peer.configuration)?;
         let program = peer
             .find()

@@ -87,10 +87,13 @@ fn told(course: &Course, events: &[Event]) -> Vec<Connection> {
                 }
             }
             (lane, What::Ok) => {
-                // The first answer in a lane after a connection was made came on that connection.
-                let fresh = connections
-                    .iter_mut()
-                    .find(|one| one.lane == lane && one.end.is_none() && one.server.is_none());
+                // The client tells on which connection an answer came.
+                let fresh = connections.iter_mut().find(|one| {
+                    one.lane == lane
+                        && one.end.is_none()
+                        && one.server.is_none()
+                        && event.connection.is_none_or(|id| one.id == id)
+                });
                 if let Some(connection) = fresh {
                     connection.server.clone_from(&event.server);
                 }

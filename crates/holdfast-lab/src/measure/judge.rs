@@ -89,7 +89,8 @@ fn written(metric: Metric, figure: f64) -> String {
     }
 }
 
-fn value(metric: Metric, figure: f64) -> Value {
+/// A figure as JSON has it.
+pub fn value(metric: Metric, figure: f64) -> Value {
     match metric.kind() {
         Kind::Count => serde_json::from_str(&format!("{figure:.0}")).unwrap_or(Value::Null),
         Kind::Time => Value::from(figure),

@@ -9,20 +9,34 @@ use crate::span;
 /// One figure of a subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Metric {
+    /// See [`Figures::active_outage_s`].
+    ActiveOutage,
     /// See [`Figures::cut_s`].
     Cut,
     /// See [`Figures::first_success_s`].
     FirstSuccess,
+    /// See [`Figures::idle_open`].
+    IdleOpen,
     /// See [`Figures::new_failed`].
     NewFailed,
+    /// See [`Figures::new_on_faulted`].
+    NewOnFaulted,
+    /// See [`Figures::new_slowest_s`].
+    NewSlowest,
     /// See [`Figures::new_total`].
     NewTotal,
     /// See [`Figures::not_ready`], for a grace period of 40 s.
     NotReady40,
     /// See [`Figures::not_ready`], for a grace period of 50 s.
     NotReady50,
+    /// See [`Figures::on_fault`].
+    OnFault,
     /// See [`Figures::reconnects`].
     Reconnects,
+    /// See [`Figures::recovery_s`].
+    Recovery,
+    /// See [`Figures::resets`].
+    Resets,
     /// See [`Figures::worst_gap_s`].
     WorstGap,
     /// See [`Figures::wrong_cuts`].
@@ -53,14 +67,21 @@ impl Kind {
 
 impl Metric {
     /// Every metric.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 16] = [
+        Self::ActiveOutage,
         Self::Cut,
         Self::FirstSuccess,
+        Self::IdleOpen,
         Self::NewFailed,
+        Self::NewOnFaulted,
+        Self::NewSlowest,
         Self::NewTotal,
         Self::NotReady40,
         Self::NotReady50,
+        Self::OnFault,
         Self::Reconnects,
+        Self::Recovery,
+        Self::Resets,
         Self::WorstGap,
         Self::WrongCuts,
     ];
@@ -68,6 +89,13 @@ impl Metric {
     /// Its name in a scenario.
     pub const fn as_str(self) -> &'static str {
         match self {
+            Self::ActiveOutage => "active_outage_s",
+            Self::IdleOpen => "idle_open",
+            Self::NewOnFaulted => "new_on_faulted",
+            Self::NewSlowest => "new_slowest_s",
+            Self::OnFault => "on_fault",
+            Self::Recovery => "recovery_s",
+            Self::Resets => "resets",
             Self::Cut => "cut_s",
             Self::FirstSuccess => "first_success_s",
             Self::NewFailed => "new_failed",
@@ -83,8 +111,20 @@ impl Metric {
     /// What kind of value it has.
     pub const fn kind(self) -> Kind {
         match self {
-            Self::Cut | Self::FirstSuccess | Self::WorstGap => Kind::Time,
-            Self::NewFailed | Self::NewTotal | Self::Reconnects | Self::WrongCuts => Kind::Count,
+            Self::ActiveOutage
+            | Self::Cut
+            | Self::FirstSuccess
+            | Self::NewSlowest
+            | Self::Recovery
+            | Self::WorstGap => Kind::Time,
+            Self::IdleOpen
+            | Self::NewFailed
+            | Self::NewOnFaulted
+            | Self::NewTotal
+            | Self::OnFault
+            | Self::Reconnects
+            | Self::Resets
+            | Self::WrongCuts => Kind::Count,
             Self::NotReady40 | Self::NotReady50 => Kind::Truth,
         }
     }
@@ -98,6 +138,13 @@ impl Metric {
                 .map(|truth| f64::from(u8::from(*truth)))
         };
         match self {
+            Self::ActiveOutage => figures.active_outage_s,
+            Self::IdleOpen => Some(f64::from(figures.idle_open)),
+            Self::NewOnFaulted => Some(f64::from(figures.new_on_faulted)),
+            Self::NewSlowest => figures.new_slowest_s,
+            Self::OnFault => Some(f64::from(figures.on_fault)),
+            Self::Recovery => figures.recovery_s,
+            Self::Resets => Some(f64::from(figures.resets)),
             Self::Cut => figures.cut_s,
             Self::FirstSuccess => figures.first_success_s,
             Self::NewFailed => Some(f64::from(figures.new_failed)),

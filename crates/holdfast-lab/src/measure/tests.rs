@@ -269,7 +269,7 @@ proptest! {
         }
         if let Some(gap) = figures.worst_gap_s {
             prop_assert!(gap >= 0.0);
-            let beats = beats(&course, &history);
+            let beats = successes(&course, &history, Lane::Heartbeat, 0);
             let open = course.end - beats.last().unwrap();
             prop_assert!(gap + 0.001 >= open, "the open gap counts");
         }

@@ -11,7 +11,9 @@ fn story() -> Story {
             wrong_cuts: 0,
             new_failed: 2,
             new_total: 40,
+            on_fault: 1,
             not_ready: BTreeMap::from([("40".to_owned(), true), ("50".to_owned(), false)]),
+            ..Figures::default()
         },
         events: vec![Happening {
             t_s: 8.75,
@@ -71,6 +73,13 @@ fn a_runs_json_has_the_published_fields_and_no_others() {
                 "wrong_cuts": 0,
                 "new_failed": 2,
                 "new_total": 40,
+                "active_outage_s": null,
+                "idle_open": 0,
+                "new_on_faulted": 0,
+                "new_slowest_s": null,
+                "on_fault": 1,
+                "recovery_s": null,
+                "resets": 0,
                 "not_ready": {"40": true, "50": false},
                 "events": [{"t_s": 8.75, "what": "connection-closed", "reason": "ping-timeout"}],
             },

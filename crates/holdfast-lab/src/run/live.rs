@@ -1,6 +1,6 @@
 //! What is worth telling while a run goes on: the few lines that make its story.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use holdfast_core::status::{ActionStatus, Verdict, What as Deed};
 use serde::{Deserialize, Serialize};
@@ -64,9 +64,12 @@ impl Sequence {
 /// What is told next about one subject depends on what was told before.
 #[derive(Debug, Default)]
 pub(super) struct Teller {
-    last_beat: Option<f64>,
-    missing: bool,
-    grace_over: BTreeMap<u32, bool>,
+    /// When each heartbeat had success last.
+    last_beats: BTreeMap<u64, f64>,
+    /// Which heartbeat was answered on a connection.
+    workers: BTreeMap<u64, u64>,
+    missing: BTreeSet<u64>,
+    grace_over: BTreeSet<u32>,
 }
 
 impl Teller {
@@ -79,10 +82,15 @@ impl Teller {
         let detail = event.detail.clone().unwrap_or_default();
         match (event.lane, event.what) {
             (Lane::Heartbeat, What::Ok) => {
-                let since = self.last_beat.map(|last| event.t - last);
-                self.last_beat = Some(event.t);
-                self.grace_over.clear();
-                let after = since.filter(|_| std::mem::take(&mut self.missing))?;
+                let since = self.last_beats.insert(event.id, event.t);
+                if let Some(connection) = event.connection {
+                    self.workers.insert(connection, event.id);
+                }
+                let missed = self.missing.remove(&event.id);
+                if self.missing.is_empty() {
+                    self.grace_over.clear();
+                }
+                let after = event.t - since.filter(|_| missed)?;
                 let server = event.server.as_deref().unwrap_or("the API server");
                 Some((
                     format!("heartbeat again after {after:.1} s"),
@@ -92,11 +100,11 @@ impl Teller {
             }
             (Lane::Heartbeat, What::Failed) => {
                 // The first failure tells it; the retries only repeat it.
-                let first = !std::mem::replace(&mut self.missing, true);
+                let first = self.missing.insert(event.id);
                 first.then(|| ("heartbeat failed".to_owned(), detail, Tone::Bad))
             }
             (Lane::Heartbeat, What::Connected) => {
-                let again = self.last_beat.is_some();
+                let again = !self.last_beats.is_empty();
                 let to = part.map(|part| format!(" to {part}")).unwrap_or_default();
                 again.then(|| (format!("connected again{to}"), String::new(), Tone::Plain))
             }
@@ -111,7 +119,10 @@ impl Teller {
                 } else {
                     Tone::Plain
                 };
-                self.missing |= event.lane == Lane::Heartbeat;
+                if event.lane == Lane::Heartbeat {
+                    let worker = self.workers.get(&event.id).copied().unwrap_or_default();
+                    self.missing.insert(worker);
+                }
                 Some((format!("{lane} connection ended"), detail, tone))
             }
             // A dial that failed is told by the request that waited for it, unless none does any more.
@@ -122,12 +133,14 @@ impl Teller {
 
     /// What to tell when no heartbeat came for longer than a grace period.
     pub(super) fn silence(&mut self, now: f64, time_scale: f64) -> Option<(String, String, Tone)> {
-        let since = now - self.last_beat?;
+        let last = self.last_beats.iter();
+        let (worker, last) = last.min_by(|(_, one), (_, other)| one.total_cmp(other))?;
+        let since = now - last;
         let over = GRACE_PERIODS_S.into_iter().find(|grace| {
-            since > f64::from(*grace) / time_scale && !self.grace_over.contains_key(grace)
+            since > f64::from(*grace) / time_scale && !self.grace_over.contains(grace)
         })?;
-        self.grace_over.insert(over, true);
-        self.missing = true;
+        self.missing.insert(*worker);
+        self.grace_over.insert(over);
         let reason = format!("no heartbeat for {since:.1} s, grace period {over} s");
         let reason = if time_scale > 1.0 {
             format!("{reason} / {time_scale}")

@@ -4,9 +4,11 @@ mod play;
 mod story;
 
 use std::collections::BTreeMap;
+use std::net::SocketAddrV4;
 use std::path::Path;
 use std::time::Duration;
 
+use holdfast_core::chance::{hash_address, hash_text};
 use holdfast_linux::netns::Namespace;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -19,8 +21,8 @@ use crate::actor::client::{Event, Lane, What};
 use crate::actor::monotonic_seconds;
 use crate::measure::{Course, Sight};
 use crate::process::Process;
-use crate::scenario::{ENDPOINT, Scenario};
-use crate::subject::{ADMIN, Subject, Surroundings, status};
+use crate::scenario::{ENDPOINT, RawSubject, Scenario};
+use crate::subject::{Subject, Surroundings, status};
 use crate::world::{self, World};
 
 /// How long an agent or a client's first heartbeat is waited for.
@@ -43,7 +45,6 @@ pub(super) struct Stage {
     /// When the fault is due, once the timeline runs. What happens before that is not told.
     planned: Option<f64>,
     marks: Vec<(f64, String)>,
-    faulted: Vec<String>,
     sequence: Sequence,
     words: mpsc::UnboundedSender<Word>,
 }
@@ -67,6 +68,8 @@ impl Stage {
                 end: f64::INFINITY,
                 time_scale: scenario.time_scale,
                 outages: Vec::new(),
+                faulted: Vec::new(),
+                mended: None,
                 parts: world.parts_by_address(),
             },
             scenario,
@@ -84,7 +87,6 @@ impl Stage {
                 .collect(),
             planned: None,
             marks: Vec::new(),
-            faulted: Vec::new(),
             sequence: Sequence::default(),
             words,
         };
@@ -109,33 +111,56 @@ impl Stage {
             .get(&subject)
             .cloned()
             .unwrap_or_default();
+        let names = if given.seeds.is_empty() {
+            &self.scenario.addresses
+        } else {
+            &given.seeds
+        };
         let around = Surroundings {
             dns: self.world.dns(),
             ca: self.world.ca(),
             seeds: self.world.api_addresses(&given.seeds),
-            node_name: given.node_name.unwrap_or_else(|| subject.node()),
+            servers: names
+                .iter()
+                .cloned()
+                .zip(self.world.api_addresses(names))
+                .collect(),
+            node_name: self.node_name(subject, &given),
+            flags: given.flags,
         };
-        let Some(arguments) = subject.agent(&around) else {
+        let agent = subject.agent(self.world.program(), self.world.directory(), &around);
+        let Some(agent) = agent else {
             return Ok(());
         };
         let node = subject.node();
+        if let Some((path, text)) = &agent.file {
+            std::fs::write(path, text).map_err(|source| RunError::Configuration {
+                path: path.clone(),
+                source,
+            })?;
+        }
+        let mut process =
+            self.world
+                .start_other(&agent_name(subject), node, &agent.program, &agent.arguments)?;
+        let Some(admin) = subject.admin() else {
+            // Whether it serves is told by its client's first heartbeat.
+            self.processes.push(process);
+            return Ok(());
+        };
         self.progress(format!(
             "{}: waiting for the agent on {node}",
             self.scenario.name
         ));
-        let mut process = self
-            .world
-            .start(&format!("{subject} on {node}"), &node, &arguments)?;
-        let namespace = Namespace::open(&node).map_err(world::WorldError::from)?;
+        let namespace = Namespace::open(node).map_err(world::WorldError::from)?;
         let begun = Instant::now();
         loop {
-            let status = status::ask(&namespace, ADMIN).await;
+            let status = status::ask(&namespace, admin).await;
             if status.is_ok_and(|status| status.ready) {
                 break;
             }
             if !process.runs() || begun.elapsed() > WARM_UP {
                 return Err(RunError::Agent {
-                    node,
+                    node: node.to_owned(),
                     seconds: begun.elapsed().as_secs(),
                     last_words: process.ended().to_string(),
                 });
@@ -143,9 +168,28 @@ impl Stage {
             sleep(TICK).await;
         }
         self.watchers
-            .spawn(watch::agent(subject, namespace, ADMIN, to.clone()));
+            .spawn(watch::agent(subject, namespace, admin, to.clone()));
         self.processes.push(process);
         Ok(())
+    }
+
+    /// The name that the subject's agent is told: one that makes it prefer what it is to prefer.
+    fn node_name(&self, subject: Subject, given: &RawSubject) -> String {
+        let node = subject.node();
+        let Some(prefers) = &given.prefers else {
+            return node.to_owned();
+        };
+        let mut names = given.seeds.clone();
+        names.extend(self.scenario.addresses.iter().cloned());
+        let addresses = self.world.api_addresses(&names);
+        let wanted = self.world.api_addresses(std::slice::from_ref(prefers));
+        // One name in so many as there are addresses fits.
+        (1..=u16::MAX)
+            .map(|number| format!("{node}-{number}"))
+            .find(|name| {
+                addresses.iter().max_by_key(|address| rank(name, **address)) == wanted.first()
+            })
+            .unwrap_or_else(|| node.to_owned())
     }
 
     async fn start_client(
@@ -163,8 +207,9 @@ impl Stage {
         }
         tell("--ca", self.world.ca());
         tell("--tls-name", ENDPOINT.to_owned());
-        tell("--node", node.clone());
+        tell("--node", node.to_owned());
         tell("--time-scale", self.scenario.time_scale.to_string());
+        tell("--heartbeats", client.heartbeats.to_string());
         tell("--idle", client.idle.to_string());
         tell("--active", client.active.to_string());
         if let Some(every) = client.fresh {
@@ -172,7 +217,7 @@ impl Stage {
         }
         let mut process = self
             .world
-            .start(&format!("the client on {node}"), &node, &arguments)?;
+            .start(&format!("the client on {node}"), node, &arguments)?;
         process.ready().await?;
         self.watchers
             .spawn(watch::client(subject, process.take_lines(), to.clone()));
@@ -191,14 +236,25 @@ impl Stage {
             .map(|(subject, _)| *subject)
         {
             let left = WARM_UP.saturating_sub(begun.elapsed());
-            match timeout(left, self.sightings.recv()).await {
-                Ok(Some(sighting)) => self.note(sighting)?,
-                Ok(None) | Err(_) => {
-                    return Err(RunError::Client {
-                        node: subject.node(),
-                        seconds: WARM_UP.as_secs(),
-                    });
-                }
+            if let Ok(Some(sighting)) = timeout(left, self.sightings.recv()).await {
+                self.note(sighting)?;
+                continue;
+            }
+            self.agents_run(subject)?;
+            return Err(RunError::Client {
+                node: subject.node().to_owned(),
+                seconds: WARM_UP.as_secs(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Whether what runs on the subject's node besides its client has not ended.
+    fn agents_run(&mut self, subject: Subject) -> Result<(), RunError> {
+        let name = agent_name(subject);
+        for process in self.processes.iter_mut().filter(|one| one.name() == name) {
+            if !process.runs() {
+                return Err(process.ended().into());
             }
         }
         Ok(())
@@ -275,6 +331,16 @@ impl Stage {
     fn progress(&self, text: String) {
         say(&self.words, text);
     }
+}
+
+/// How much a node of that name prefers an address: the rendezvous hash of [`holdfast_core::balance`].
+fn rank(node: &str, address: SocketAddrV4) -> u64 {
+    hash_address(hash_text(node), address.into())
+}
+
+/// What an agent's process is called in messages.
+fn agent_name(subject: Subject) -> String {
+    format!("{subject} on {}", subject.node())
 }
 
 fn say(words: &mpsc::UnboundedSender<Word>, text: String) {

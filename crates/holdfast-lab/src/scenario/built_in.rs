@@ -19,17 +19,21 @@ macro_rules! carried {
 }
 
 /// All of them, in the order in which they are listed.
-pub const BUILT_IN: [BuiltIn; 10] = carried![
+pub const BUILT_IN: [BuiltIn; 14] = carried![
     "address-change",
     "address-lost",
     "kill",
+    "drop",
+    "drop-idle",
+    "drop-slow-probes",
     "hang",
     "hang-behind-balancer",
-    "drop-idle",
-    "drop-writing",
+    "address-replaced",
+    "address-left",
     "not-ready",
-    "dns-servfail",
     "all-down",
+    "slow-servers",
+    "dns-servfail",
 ];
 
 /// The scenario called `name`.

@@ -51,6 +51,14 @@ pub(super) fn check(file: &str, raw: &RawScenario) -> Result<Scenario, ScenarioE
     }
     let lanes = reader.lanes()?;
     let expect = reader.expectations(&subjects)?;
+    let goals = reader.goals()?;
+    if !(1..=PARTS_MAX).contains(&raw.client.heartbeats) {
+        return Err(reader.wrong(
+            "client.heartbeats",
+            raw.client.heartbeats,
+            format!("1 to {PARTS_MAX}"),
+        ));
+    }
     for (field, span) in [
         ("before", raw.before),
         ("after", raw.after),
@@ -71,6 +79,8 @@ pub(super) fn check(file: &str, raw: &RawScenario) -> Result<Scenario, ScenarioE
     Ok(Scenario {
         name: raw.scenario.clone(),
         summary: raw.summary.trim().to_owned(),
+        cases: raw.cases.clone(),
+        matrix: raw.matrix,
         time_scale,
         servers: raw.world.servers.clone(),
         balancers: raw.world.balancers.clone(),
@@ -84,6 +94,7 @@ pub(super) fn check(file: &str, raw: &RawScenario) -> Result<Scenario, ScenarioE
         after: raw.after,
         lanes,
         expect,
+        goals,
     })
 }
 
@@ -205,6 +216,19 @@ impl Reader<'_> {
                         "none: it only knows the endpoint's name",
                     ));
                 }
+            }
+            if subject != Subject::Holdfast && !(raw.flags.is_empty() && raw.prefers.is_none()) {
+                return Err(self.wrong(
+                    format!("subjects.{name}"),
+                    "flags or prefers",
+                    "neither: they are for holdfast",
+                ));
+            }
+            if let Some(prefers) = &raw.prefers {
+                let mut candidates = raw.seeds.clone();
+                candidates.extend(self.raw.world.name.addresses.iter().cloned());
+                let field = format!("subjects.{name}.prefers");
+                self.known(&field, std::slice::from_ref(prefers), &candidates)?;
             }
             subjects.insert(subject, raw.clone());
         }

@@ -15,6 +15,12 @@ pub struct RawScenario {
     pub scenario: String,
     /// What it shows, in one sentence.
     pub summary: String,
+    /// Numbers of the public reports that it replays; docs/cases.md lists them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cases: Vec<u32>,
+    /// Whether the fault means something to other proxies too, so that `lab matrix` measures it.
+    #[serde(default)]
+    pub matrix: bool,
     /// How many stock seconds pass in one second. The client's clocks, the lifetimes of DNS records
     /// and this timeline are divided by it; Holdfast's own timers never are. 1 unless given here or
     /// by `--time-scale`.
@@ -25,7 +31,8 @@ pub struct RawScenario {
     /// What the client on each node does besides its heartbeat.
     #[serde(default)]
     pub client: RawClient,
-    /// Who meets the fault, each on a node of its own: `direct`, `holdfast`.
+    /// Who meets the fault, each on a node of its own: `direct`, `holdfast`, `haproxy`,
+    /// `haproxy-tuned`, `nginx`, `kubespray-nginx`.
     pub subjects: BTreeMap<String, RawSubject>,
     /// How long everything just runs before the first step.
     #[serde(default = "before")]
@@ -40,6 +47,26 @@ pub struct RawScenario {
     /// What must have come true.
     #[serde(default)]
     pub expect: Vec<RawExpectation>,
+    /// What Holdfast is to reach on unscaled clocks; `lab table` sets it beside what was measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub goals: Vec<RawGoal>,
+}
+
+/// A figure that Holdfast is to reach.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct RawGoal {
+    /// Which figure.
+    pub metric: String,
+    /// It happened, and its figure is this or less.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_most: Option<RawBound>,
+    /// It never happened, or its figure is this or more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_least: Option<RawBound>,
+    /// Its figure is exactly this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub equals: Option<RawBound>,
 }
 
 /// What is there before anything happens.
@@ -68,10 +95,13 @@ pub struct RawName {
     pub alias_lifetime: Option<Span>,
 }
 
-/// What the client on each node does besides its heartbeat.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
+/// What the client on each node does.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RawClient {
+    /// Connections with a heartbeat and a watch, as if so many kubelets ran on the node.
+    #[serde(default = "one")]
+    pub heartbeats: usize,
     /// Further connections that hold a watch and never write.
     #[serde(default)]
     pub idle: usize,
@@ -87,11 +117,17 @@ pub struct RawClient {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RawSubject {
-    /// Servers or balancers that it knows without asking DNS. `direct` knows none.
+    /// Servers or balancers that it knows without asking DNS. `direct` knows none. A proxy with a
+    /// fixed list has these; unless given, what the name resolves to at the start.
     #[serde(default)]
     pub seeds: Vec<String>,
-    /// The node's name as an agent is told; it decides which upstream the agent prefers.
-    pub node_name: Option<String>,
+    /// `holdfast`: the server or balancer that the agent is to prefer: its node gets a name for which
+    /// it does, among its seeds and what the name resolves to at the start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prefers: Option<String>,
+    /// `holdfast`: further flags of `holdfast agent`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flags: Vec<String>,
 }
 
 /// One step of the timeline.
@@ -176,6 +212,21 @@ pub enum RawBound {
     Truth(bool),
     /// For metrics that are timed.
     Time(String),
+}
+
+impl Default for RawClient {
+    fn default() -> Self {
+        Self {
+            heartbeats: one(),
+            idle: 0,
+            active: 0,
+            fresh: None,
+        }
+    }
+}
+
+const fn one() -> usize {
+    1
 }
 
 fn before() -> Span {

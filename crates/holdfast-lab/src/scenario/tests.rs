@@ -51,7 +51,7 @@ fn reads_the_whole_of_a_scenario() {
     let scenario = Scenario::parse("some.yaml", GOOD).unwrap();
     let given = scenario.subjects.get(&Subject::Holdfast).unwrap();
     assert_eq!(given.seeds, ["cp1"]);
-    assert_eq!(given.node_name, None);
+    assert_eq!(given.prefers, None);
     assert_eq!(scenario.lanes, [Lane::Heartbeat]);
     assert_eq!(scenario.before, Span::from_secs(12));
     let verbs: Vec<_> = scenario
@@ -162,8 +162,8 @@ fn bad_values_are_refused_with_file_field_found_and_accepted() {
         ),
         (
             "direct: {}",
-            "haproxy: {}",
-            "subjects: found \"haproxy\", accepted: direct, holdfast",
+            "envoy: {}",
+            "subjects: found \"envoy\", accepted: direct, holdfast, haproxy",
         ),
         (
             "direct: {}",
@@ -258,9 +258,29 @@ fn bad_values_are_refused_with_file_field_found_and_accepted() {
             "expect[0].subject: found \"nginx\", accepted: direct, holdfast",
         ),
         (
+            "direct: {}",
+            "direct: {prefers: lb1}",
+            "subjects.direct: found flags or prefers, accepted: neither: they are for holdfast",
+        ),
+        (
+            "seeds: [cp1]",
+            "seeds: [cp1], prefers: cp2",
+            "subjects.holdfast.prefers: found \"cp2\", accepted: cp1, lb1",
+        ),
+        (
+            "client: {idle: 1}",
+            "client: {heartbeats: 0}",
+            "client.heartbeats: found 0, accepted: 1 to 100",
+        ),
+        (
+            "after: 30s",
+            "after: 30s\ngoals: [{metric: cut_s, atMost: 3}]",
+            "goals[0].atMost: found 3, accepted: a number with its unit",
+        ),
+        (
             "worst_gap_s",
             "best_gap_s",
-            "expect[0].metric: found \"best_gap_s\", accepted: cut_s, first_success_s",
+            "expect[0].metric: found \"best_gap_s\", accepted: active_outage_s, cut_s",
         ),
         (
             "atMost: 30s",

@@ -177,6 +177,7 @@ pub(crate) fn client_options(
         tls_name: NAME.to_owned(),
         node: "node1".to_owned(),
         time_scale,
+        heartbeats: 1,
         idle: 0,
         active: 0,
         fresh: None,

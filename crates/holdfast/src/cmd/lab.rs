@@ -2,13 +2,14 @@
 
 mod actor;
 mod bench;
+mod matrix;
 mod table;
 mod timeline;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
 use clap::{Args, Subcommand, ValueEnum};
 use holdfast_lab::launch::{self, Means};
 use holdfast_lab::report::{Report, Run, Story, html};
@@ -35,6 +36,8 @@ pub struct Lab {
 enum What {
     /// Run scenarios and measure what each subject met
     Run(RunArguments),
+    /// Let the same faults happen to Holdfast and to other proxies, and compare what they meet
+    Matrix(matrix::Matrix),
     /// Measure what the data path costs beside its peers, on this machine
     Bench(bench::Bench),
     /// List the built-in scenarios
@@ -103,12 +106,15 @@ struct Listed {
     scenario: String,
     summary: String,
     subjects: Vec<Subject>,
+    cases: Vec<u32>,
+    matrix: bool,
 }
 
 /// Runs the command; results go to `out`, progress to `err`.
 pub fn run(lab: Lab, out: &mut impl Write, err: &mut impl Write) -> Result<Outcome, Failure> {
     match lab.what {
         What::Run(arguments) => run_scenarios(&arguments, out, err),
+        What::Matrix(arguments) => matrix::run(&arguments, out, err),
         What::Bench(arguments) => bench::run(&arguments, out, err),
         What::List(arguments) => list(arguments.output, out).map(|()| Outcome::Held),
         What::Show { name } => show(&name, out).map(|()| Outcome::Held),
@@ -171,7 +177,17 @@ pub(crate) fn order(
         subjects: subjects.to_vec(),
         time_scale,
     };
-    order.scenario().map_err(input)?;
+    let scenario = order.scenario().map_err(input)?;
+    let absent = scenario
+        .subjects
+        .keys()
+        .find_map(|subject| Some((subject, subject.missing()?)));
+    if let Some((subject, missing)) = absent {
+        return Err(Failure::Unable(
+            anyhow!("run {subject}: this machine lacks {}", missing.what),
+            Some(format!("as root: {}", missing.install)),
+        ));
+    }
     Ok(order)
 }
 
@@ -198,7 +214,12 @@ pub(crate) fn run_orders(
             runs.spawn(async move {
                 let _turn = turns.acquire().await;
                 let say = |word| drop(words.send((order.file.clone(), word)));
-                (index, launch::launch(means, &program, &order, say).await)
+                let story = launch::launch(means, &program, &order, say).await;
+                if let Ok(story) = &story {
+                    let last_word = Word::Story(Box::new(story.clone()));
+                    drop(words.send((order.file.clone(), last_word)));
+                }
+                (index, story)
             });
         }
         drop(words);
@@ -255,6 +276,8 @@ fn list(output: Output, out: &mut impl Write) -> Result<(), Failure> {
             scenario: scenario.name,
             summary: scenario.summary,
             subjects: scenario.subjects.into_keys().collect(),
+            cases: scenario.cases,
+            matrix: scenario.matrix,
         });
     }
     let text = match output {
@@ -262,7 +285,7 @@ fn list(output: Output, out: &mut impl Write) -> Result<(), Failure> {
         Output::Table => table::listed(
             known
                 .iter()
-                .map(|one| (one.scenario.as_str(), one.summary.as_str())),
+                .map(|one| (one.scenario.as_str(), &one.cases, one.summary.as_str())),
         ),
     };
     out.write_all(text.as_bytes()).map_err(unable)

@@ -74,7 +74,7 @@ fn bad_arguments_say_what_is_accepted() {
     for (arguments, wanted) in [
         (["--time-scale", "0"], "a number from 0.1 to 100"),
         (["--time-scale", "fast"], "a number from 0.1 to 100"),
-        (["--subjects", "nginx"], "direct, holdfast"),
+        (["--subjects", "envoy"], "direct, holdfast, haproxy"),
         (["--jobs", "0"], "1..=16"),
     ] {
         let done = holdfast(&["lab", "run", "kill", arguments[0], arguments[1]]);

@@ -154,15 +154,7 @@ fn a_node_with_holdfast_keeps_its_api_server_when_its_address_goes_silent() {
     if !can_make_worlds() {
         return;
     }
-    let done = holdfast(&[
-        "lab",
-        "run",
-        "drop-writing",
-        "--time-scale",
-        "5",
-        "-o",
-        "json",
-    ]);
+    let done = holdfast(&["lab", "run", "drop", "--time-scale", "5", "-o", "json"]);
     assert_eq!(done.code, Some(0), "{}{}", done.out, done.err);
     let run: Value = serde_json::from_str(&done.out).unwrap();
     assert_eq!(schema_errors::<Run>(&run), [""; 0]);

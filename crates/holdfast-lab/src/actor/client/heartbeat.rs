@@ -25,6 +25,7 @@ const LEASES: &str = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/le
 
 /// A node's lease and the way to the server.
 struct Heartbeat {
+    worker: u64,
     link: Arc<Link>,
     node: String,
     teller: Teller,
@@ -34,8 +35,9 @@ struct Heartbeat {
 }
 
 /// Beats for as long as it is polled. Only what renews the lease is told as `ok`.
-pub(super) async fn beat(link: Arc<Link>, node: String, teller: Teller, clock: Clock) {
+pub(super) async fn beat(worker: u64, link: Arc<Link>, node: String, teller: Teller, clock: Clock) {
     let mut heartbeat = Heartbeat {
+        worker,
         link,
         node,
         teller,
@@ -138,7 +140,7 @@ impl Heartbeat {
         {
             Ok(answer) => {
                 self.latest = serde_json::from_slice(&answer.body).ok();
-                let event = self.teller.now(0, What::Ok).since(begun);
+                let event = self.teller.now(self.worker, What::Ok).since(begun);
                 let event = event.on(answer.connection).by(answer.server);
                 self.teller.tell(&event.because(verb));
                 true
@@ -160,7 +162,7 @@ impl Heartbeat {
     }
 
     fn tell_failure(&self, verb: &str, begun: f64, error: &RequestError) {
-        let event = self.teller.now(0, What::Failed).since(begun);
+        let event = self.teller.now(self.worker, What::Failed).since(begun);
         let event = event.by(error.server());
         self.teller.tell(&event.because(format!("{verb}: {error}")));
     }

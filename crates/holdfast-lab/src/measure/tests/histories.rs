@@ -97,6 +97,8 @@ pub(super) fn course() -> Course {
         end: 200.0,
         time_scale: 1.0,
         outages: Vec::new(),
+        faulted: Vec::new(),
+        mended: None,
         parts: parts
             .into_iter()
             .map(|(address, name)| (address.to_owned(), name.to_owned()))

@@ -11,7 +11,6 @@ use crate::fault::{Effect, Step, Target};
 use crate::measure::{self, Course, Outage};
 use crate::run::{RunError, Tone};
 use crate::span::Span;
-use crate::subject::ADMIN;
 
 impl Stage {
     /// Carries out the timeline and watches to its end.
@@ -67,10 +66,9 @@ impl Stage {
     /// Notes what was still under way at the end, with one last status of each agent.
     async fn last_look(&mut self) -> Result<(), RunError> {
         for subject in self.sights.keys().copied().collect::<Vec<_>>() {
-            if let (false, Some(namespace)) = (
-                subject.dials_itself(),
-                self.world.namespace(&subject.node()),
-            ) && let Ok(status) = status::ask(namespace, ADMIN).await
+            if let (Some(admin), Some(namespace)) =
+                (subject.admin(), self.world.namespace(subject.node()))
+                && let Ok(status) = status::ask(namespace, admin).await
             {
                 self.note(Sighting::Status(
                     subject,
@@ -93,7 +91,7 @@ impl Stage {
         let targets = match step.verb.target() {
             None => Vec::new(),
             Some(Target::Named(names)) => names.clone(),
-            Some(Target::Faulted) => self.faulted.clone(),
+            Some(Target::Faulted) => self.course.faulted.clone(),
             Some(Target::InUse) => self.in_use(),
         };
         if targets.is_empty() && step.verb.target().is_some() {
@@ -105,9 +103,12 @@ impl Stage {
         let t = monotonic_seconds();
         if step.at == Span::ZERO {
             self.course.fault = self.course.fault.min(t);
-            self.faulted.extend(targets.iter().cloned());
+            self.course.faulted.extend(targets.iter().cloned());
         }
         self.world.carry_out(&step.verb, &targets).await?;
+        if step.verb.effect() == Effect::Mends {
+            self.course.mended = Some(monotonic_seconds());
+        }
         for target in &targets {
             self.note_effect(step.verb.effect(), target, t);
         }

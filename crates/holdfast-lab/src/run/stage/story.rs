@@ -58,7 +58,7 @@ fn happenings(course: &Course, subject: Subject, sight: &Sight) -> Vec<Happening
         what: what.to_owned(),
         reason,
     };
-    if !subject.dials_itself() {
+    if subject.admin().is_some() {
         let deeds = sight.deeds.iter().filter(|deed| within(deed.t));
         return deeds
             .map(|deed| {
@@ -96,18 +96,23 @@ fn happenings(course: &Course, subject: Subject, sight: &Sight) -> Vec<Happening
 fn track(course: &Course, sight: &Sight) -> Track {
     let from_fault = |t: f64| measure::rounded(t - course.fault);
     let within = |t: f64| t >= course.start && t <= course.end;
+    // Of several heartbeats the one that fared worst is drawn.
+    let gap = measure::worst_gap(course, sight);
+    let worker = gap.map_or(0, |gap| gap.worker);
     let misses = sight.events.iter().filter(|event| {
-        event.lane == Lane::Heartbeat && event.what == What::Failed && within(event.t)
+        event.lane == Lane::Heartbeat
+            && event.what == What::Failed
+            && event.id == worker
+            && within(event.t)
     });
     Track {
-        beats: measure::beats(course, sight)
+        beats: measure::successes(course, sight, Lane::Heartbeat, worker)
             .into_iter()
             .filter(|t| within(*t))
             .map(from_fault)
             .collect(),
         misses: misses.map(|event| from_fault(event.t)).collect(),
-        gap: measure::worst_gap(course, sight)
-            .map(|gap| (from_fault(gap.from), from_fault(gap.to))),
+        gap: gap.map(|gap| (from_fault(gap.from), from_fault(gap.to))),
         connections: measure::connections(course, sight)
             .iter()
             .filter(|one| one.lane == Lane::Heartbeat)

@@ -30,13 +30,7 @@ impl Reader<'_> {
                     accepted.join(", "),
                 )
             })?;
-            let metric: Metric = raw.metric.parse().map_err(|()| {
-                self.wrong(
-                    format!("{field}.metric"),
-                    quoted(&raw.metric),
-                    Metric::accepted(),
-                )
-            })?;
+            let metric = self.metric(&field, &raw.metric)?;
             for bound in self.bounds(&field, metric, raw)? {
                 expectations.push(Expectation {
                     subject,
@@ -47,6 +41,37 @@ impl Reader<'_> {
             }
         }
         Ok(expectations)
+    }
+
+    /// The goals, which are all about Holdfast on unscaled clocks.
+    pub(super) fn goals(&self) -> Result<Vec<Expectation>, ScenarioError> {
+        let mut goals = Vec::new();
+        for (index, raw) in self.raw.goals.iter().enumerate() {
+            let field = format!("goals[{index}]");
+            let metric = self.metric(&field, &raw.metric)?;
+            let raw = RawExpectation {
+                subject: Subject::Holdfast.to_string(),
+                metric: raw.metric.clone(),
+                at_most: raw.at_most.clone(),
+                at_least: raw.at_least.clone(),
+                equals: raw.equals.clone(),
+                scaled: None,
+            };
+            for bound in self.bounds(&field, metric, &raw)? {
+                goals.push(Expectation {
+                    subject: Subject::Holdfast,
+                    metric,
+                    bound,
+                    scaled: 0.0,
+                });
+            }
+        }
+        Ok(goals)
+    }
+
+    fn metric(&self, field: &str, name: &str) -> Result<Metric, ScenarioError> {
+        name.parse()
+            .map_err(|()| self.wrong(format!("{field}.metric"), quoted(name), Metric::accepted()))
     }
 
     fn bounds(

@@ -52,6 +52,8 @@ enum Kind {
         node: String,
         #[arg(long, default_value_t = 1.0)]
         time_scale: f64,
+        #[arg(long, default_value_t = 1)]
+        heartbeats: usize,
         #[arg(long, default_value_t = 0)]
         idle: usize,
         #[arg(long, default_value_t = 0)]
@@ -97,6 +99,7 @@ pub(super) async fn run(actor: Actor) -> Result<(), StartError> {
             tls_name,
             node,
             time_scale,
+            heartbeats,
             idle,
             active,
             fresh,
@@ -108,6 +111,7 @@ pub(super) async fn run(actor: Actor) -> Result<(), StartError> {
                 tls_name,
                 node,
                 time_scale,
+                heartbeats,
                 idle,
                 active,
                 fresh,

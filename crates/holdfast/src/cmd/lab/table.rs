@@ -1,8 +1,10 @@
 //! The lab's tables.
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use holdfast_lab::measure::{Kind, Metric};
 use holdfast_lab::report::html::clocks;
 use holdfast_lab::report::{Run, SubjectRun};
+use serde_json::Value;
 
 /// How much a table of results shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,13 +58,14 @@ pub(crate) fn results(runs: &[Run], columns: Columns) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Names with their sentences.
-pub(super) fn listed<'a>(rows: impl Iterator<Item = (&'a str, &'a str)>) -> String {
+/// Names with their cases and sentences.
+pub(super) fn listed<'a>(rows: impl Iterator<Item = (&'a str, &'a Vec<u32>, &'a str)>) -> String {
     let mut table = plain();
     table.set_content_arrangement(ContentArrangement::Dynamic);
-    table.set_header(["SCENARIO", "WHAT IT SHOWS"]);
-    for (name, summary) in rows {
-        table.add_row([name, summary]);
+    table.set_header(["SCENARIO", "CASES", "WHAT IT SHOWS"]);
+    for (name, cases, summary) in rows {
+        let cases: Vec<String> = cases.iter().map(ToString::to_string).collect();
+        table.add_row([name, &cases.join(" "), summary]);
     }
     format!("{table}\n")
 }
@@ -91,6 +94,21 @@ fn figures_of(found: &SubjectRun) -> [String; 8] {
         truth("40"),
         truth("50"),
     ]
+}
+
+/// A figure as JSON has it, for people; `never` stands for null.
+pub(super) fn figure(metric: Metric, value: &Value, never: &str) -> String {
+    match (metric.kind(), value) {
+        (_, Value::Null) => never.to_owned(),
+        (Kind::Time, value) => seconds(value.as_f64(), 2),
+        (Kind::Truth, value) => if value == &Value::Bool(true) {
+            "yes"
+        } else {
+            "no"
+        }
+        .to_owned(),
+        (Kind::Count, value) => value.to_string(),
+    }
 }
 
 fn seconds(figure: Option<f64>, digits: usize) -> String {
