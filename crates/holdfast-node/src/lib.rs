@@ -27,3 +27,4 @@ mod stage;
 mod systemd;
 mod table;
 pub mod tls;
+mod wire;
