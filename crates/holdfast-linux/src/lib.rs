@@ -5,3 +5,4 @@ pub mod listen;
 pub mod netns;
 pub mod pump;
 pub mod sock_diag;
+pub mod systemd;
