@@ -147,7 +147,7 @@ fn accepts(field: &Field) -> Result<String> {
         Kind::Plain(_) | Kind::Object if field.is_list => json!(["?"]),
         Kind::Plain(_) | Kind::Object => match field.path.as_str() {
             "ca" => Value::Null,
-            "serverName" => json!(""),
+            "serverName" | "kubeconfig" | "cache" => json!(""),
             _ => json!("?"),
         },
     };

@@ -21,6 +21,7 @@ use crate::status::{Source, Verdict, What};
 
 mod cutting;
 mod doubt;
+mod memory;
 mod protocol;
 mod story;
 mod view;
@@ -74,6 +75,9 @@ pub struct Agent {
     cuts: TokenBucket,
     turned_away: TokenBucket,
     journal: Journal,
+    memory: memory::Memory,
+    /// Nodes of the cluster, once an API server has counted them.
+    fleet: Option<u64>,
     offered: Option<Candidates>,
     /// Whether any certificate was ever verified: until then the agent's own CA is a suspect too.
     ca_proved: bool,
@@ -88,13 +92,17 @@ pub struct Agent {
 impl Agent {
     /// An agent that knows its seeds and has heard of nobody.
     pub fn new(settings: Settings) -> Self {
-        let sources = Sources::new(
+        let mut sources = Sources::new(
             settings.seeds.iter().copied(),
             settings.live.iter().copied(),
             settings.own.iter().copied(),
             settings.expiry,
             Chance::new(settings.seed).bits(),
         );
+        let remembered = settings.remembered.as_ref();
+        if let Some(remembered) = remembered {
+            sources.remember(&remembered.entries, remembered.age);
+        }
         let cut_refill = settings
             .cut_window
             .checked_div(settings.cuts)
@@ -106,6 +114,8 @@ impl Agent {
             upstreams: BTreeMap::new(),
             connections: BTreeMap::new(),
             journal: Journal::default(),
+            memory: memory::Memory::new(remembered),
+            fleet: None,
             offered: None,
             ca_proved: false,
             next_probe: 1,
@@ -118,6 +128,9 @@ impl Agent {
         let known: Vec<_> = agent.sources.addresses().collect();
         for address in known {
             agent.add(Tick::ZERO, address);
+        }
+        if let Some(why) = agent.memory.failure() {
+            agent.write(Tick::ZERO, story::source(Source::Cache, Some(why)));
         }
         agent.settle(Tick::ZERO);
         agent
@@ -163,10 +176,15 @@ impl Agent {
             self.add(now, address);
         }
         for address in change.removed {
-            if let Some(upstream) = self.upstreams.get_mut(&address) {
-                let verdict = upstream.health.list(now, false);
-                self.changed(now, address, verdict);
-            }
+            self.unlist(now, address);
+        }
+    }
+
+    /// No source names `address` any more.
+    fn unlist(&mut self, now: Tick, address: SocketAddr) {
+        if let Some(upstream) = self.upstreams.get_mut(&address) {
+            let verdict = upstream.health.list(now, false);
+            self.changed(now, address, verdict);
         }
     }
 
@@ -333,6 +351,7 @@ impl Agent {
         self.probe(now);
         self.cut_and_drain(now);
         self.forget(now);
+        self.remember(now);
         let offer = self.order();
         if self.offered.as_ref() != Some(&offer) {
             self.offered = Some(offer.clone());
@@ -383,6 +402,7 @@ impl Agent {
                 address: *address,
                 verdict: u.health.verdict(),
                 suspected: u.health.suspicion().is_some(),
+                remembered: self.sources.is_only_remembered(*address),
                 patience: u.probing.patience(),
             })
             .collect();
@@ -450,11 +470,16 @@ impl Machine for Agent {
                 self.connections.remove(&connection);
             }
             Input::DialFailed { upstream, failure } => self.dial_failed(now, upstream, failure),
+            Input::FleetCounted { nodes } => {
+                self.fleet = Some(nodes);
+                self.sources.count_fleet(nodes);
+            }
             Input::Probed {
                 upstream,
                 id,
                 progress,
             } => self.probed(now, upstream, id, &progress),
+            Input::Remembered { failure } => self.remembered(now, failure),
             Input::Resolved { source, answer } => self.resolved(now, source, answer),
             Input::Sampled { upstream, traffic } => self.sampled(now, upstream, &traffic),
             Input::Spoke { upstream } => self.observe(now, upstream, Evidence::Spoke),
@@ -488,6 +513,7 @@ impl Machine for Agent {
         probes
             .chain(self.sources.next_wake())
             .chain(self.next_cut())
+            .chain(self.memory.next_look())
             .min()
             // What is due and was not done waits for something else: waking at once would spin.
             .map(|due| due.max(self.settled_at + SPIN_GUARD))

@@ -18,6 +18,8 @@ pub struct Standing {
     pub verdict: Verdict,
     /// Something there was not answered in time, but it is too early for a verdict.
     pub suspected: bool,
+    /// It is known from the cache alone: no source has named it in this life of the agent.
+    pub remembered: bool,
     /// How long it may take to answer before that is remarkable.
     pub patience: Duration,
 }
@@ -54,6 +56,7 @@ pub fn order(node: u64, upstreams: &[Standing], trust_foreign: bool) -> Candidat
         (
             u.verdict,
             u.suspected,
+            u.remembered,
             Reverse(hash_address(node, u.address)),
             u.address,
         )
@@ -90,6 +93,7 @@ mod tests {
             address: SocketAddr::from(([10, 0, 0, n], 6443)),
             verdict,
             suspected: false,
+            remembered: false,
             patience: Duration::from_millis(500),
         }
     }

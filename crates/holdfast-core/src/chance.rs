@@ -27,6 +27,12 @@ impl Chance {
         self.bits().checked_rem(n).unwrap_or(0)
     }
 
+    /// `of`, shortened by up to `percent` of itself.
+    pub fn shorten(&mut self, of: Duration, percent: u32) -> Duration {
+        let thousandths = u32::try_from(self.below(1000)).unwrap_or(0);
+        of.saturating_sub(of / 100 * percent / 1000 * thousandths)
+    }
+
     /// `of`, lengthened by up to `percent` of itself.
     pub fn stretch(&mut self, of: Duration, percent: u32) -> Duration {
         let thousandths = u32::try_from(self.below(1000)).unwrap_or(0);
@@ -84,6 +90,16 @@ mod tests {
             let stretched = chance.stretch(base, 10);
             assert!(stretched >= base && stretched <= base + base / 10);
         }
+    }
+
+    #[test]
+    fn shortens_within_its_share() {
+        let mut chance = Chance::new(1);
+        let base = Duration::from_secs(10);
+        let all: Vec<_> = (0..1000).map(|_| chance.shorten(base, 10)).collect();
+        assert!(all.iter().all(|s| *s <= base && *s >= base * 9 / 10));
+        assert!(all.iter().any(|s| *s < base * 19 / 20));
+        assert_eq!(chance.shorten(Duration::ZERO, 100), Duration::ZERO);
     }
 
     #[test]

@@ -74,6 +74,10 @@ pub struct Config {
     pub admin: SocketAddr,
     /// See [`RawConfig::seeds`], with the endpoint's own address where it is one.
     pub seeds: Vec<SocketAddr>,
+    /// See [`RawConfig::kubeconfig`].
+    pub kubeconfig: Option<PathBuf>,
+    /// See [`RawConfig::cache`].
+    pub cache: Option<PathBuf>,
     /// See [`RawDns::servers`].
     pub dns_servers: Vec<SocketAddr>,
     /// See [`RawDns`].
@@ -104,6 +108,9 @@ const LOOPBACK: &str = "loopback addresses with a port, for example 127.0.0.1:64
 const ADMIN: &str = "a loopback address with a port, for example 127.0.0.1:6446";
 const UPSTREAM: &str =
     "ADDRESS:PORT of an API server, for example 10.0.0.11:6443 or [fd00::11]:6443";
+const KUBECONFIG: &str =
+    "the path of a kubeconfig, for example /etc/holdfast/kubeconfig; it may appear later";
+const CACHE: &str = "the path of a file, for example /var/lib/holdfast/addresses";
 
 impl Config {
     /// Makes a configuration of what is written down.
@@ -192,6 +199,14 @@ impl Config {
                 (1_000, 3_600_000),
                 "1s to 1h",
             )?,
+            most: usize::try_from(number(
+                "limits.addresses",
+                raw.limits.addresses,
+                1,
+                1000,
+                "1 to 1000",
+            )?)
+            .unwrap_or(usize::MAX),
         };
         if expiry.shortest > expiry.longest {
             return Err(wrong(
@@ -206,6 +221,8 @@ impl Config {
         Ok(Self {
             ca,
             server_name,
+            kubeconfig: file("kubeconfig", raw.kubeconfig, KUBECONFIG)?,
+            cache: file("cache", raw.cache, CACHE)?,
             node_name: raw.node_name.filter(|name| !name.is_empty()),
             admin,
             seeds,
@@ -340,6 +357,13 @@ fn addresses(
         .iter()
         .map(|one| address(field, one, accepted))
         .collect()
+}
+
+fn file(field: &'static str, written: Option<PathBuf>) -> Result<Option<PathBuf>, ConfigError> {
+    match written {
+        Some(path) if path.as_os_str().is_empty() => Err(wrong(field, "an empty path", accepted)),
+        written => Ok(written),
+    }
 }
 
 fn within(

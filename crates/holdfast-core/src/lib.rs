@@ -9,12 +9,14 @@
 //! probing ──▶ when to ask an address              │
 //! health  ──▶ what its answers are worth: verdict ├─▶ agent (Machine) ──▶ probe, resolve, cut, report
 //! balance ──▶ which address first                 │
+//! cache   ──▶ what the next life should know      │
 //! pace    ──▶ how often anything may be done      ┘
 //! opening (Machine, one per connection) ──▶ dial, hedge, replay, refuse
 //! ```
 
 pub mod agent;
 pub mod balance;
+pub mod cache;
 pub mod chance;
 pub mod config;
 pub mod egress;

@@ -89,12 +89,14 @@ pub fn settings(seeds: impl IntoIterator<Item = SocketAddr>, seed: u64) -> Setti
         node: seed,
         seeds: seeds.into_iter().collect(),
         live: vec![Source::DnsA],
+        remembered: None,
         own: Vec::new(),
         expiry: Expiry {
             answers: 3,
             lifetimes: 3,
             shortest: Duration::from_secs(1),
             longest: Duration::from_mins(1),
+            most: 64,
         },
         probe_interval: Duration::from_millis(500),
         patience: Duration::from_millis(500),
@@ -322,7 +324,10 @@ impl Sim {
         self.agent.check();
         while let Some(action) = self.agent.poll() {
             match action {
-                Action::AbortProbe { .. } | Action::Forget { .. } | Action::Report(_) => {}
+                Action::AbortProbe { .. }
+                | Action::Forget { .. }
+                | Action::Remember { .. }
+                | Action::Report(_) => {}
                 Action::Offer(offer) => {
                     let emptied = offer.order.is_empty() && !self.offer.order.is_empty();
                     assert!(!emptied, "S1, S6: the set became empty");
@@ -333,12 +338,13 @@ impl Sim {
                     let answer = match self.resolver {
                         Resolver::Truthful if self.link.0 => Answer::Addresses {
                             addresses: self.name.clone(),
-                            lifetime: Duration::from_secs(5),
+                            lifetime: Some(Duration::from_secs(5)),
                         },
-                        Resolver::Denying if self.link.0 => Answer::NoRecords,
+                        Resolver::Denying if self.link.0 => Answer::NoRecords { lifetime: None },
                         Resolver::Truthful | Resolver::Denying | Resolver::Failing => {
                             Answer::Failed {
                                 why: "no answer".to_owned(),
+                                lifetime: None,
                             }
                         }
                     };

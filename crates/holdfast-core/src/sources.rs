@@ -2,37 +2,50 @@
 //!
 //! Sources are merged, never replaced by one another. A failed, empty or negative answer takes
 //! nothing away (S1); an address leaves a source only after several usable answers *and* several
-//! record lifetimes without it, since balancers answer with a rotating subset of their addresses.
+//! lifetimes without it, and later still where answers are a rotating part of the addresses.
+//!
+//! What the cache remembers counts as the word of the sources that said it, until these speak again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use crate::cache;
 use crate::chance::Chance;
 use crate::machine::Tick;
-use crate::pace::{Backoff, TokenBucket};
-use crate::status::{OriginStatus, Source, SourceStatus};
+use crate::status::Source;
 
+mod lane;
+mod rotation;
 #[cfg(test)]
 mod tests;
+mod view;
+
+use lane::Lane;
 
 /// The word of one source at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// The source names these addresses, and its word stands for `lifetime`: for DNS the smallest
-    /// lifetime in the whole chain of records (RFC 1034, section 3.6; RFC 2181, section 5.2).
+    /// The source names these addresses.
     Addresses {
         /// The addresses; an empty set counts as [`NoRecords`](Self::NoRecords).
         addresses: BTreeSet<SocketAddr>,
-        /// How long the answer may be kept.
-        lifetime: Duration,
+        /// How long the answer may be kept: for DNS the smallest lifetime in the whole chain of
+        /// records (RFC 1034, section 3.6; RFC 2181, section 5.2). `None`: the source does not say,
+        /// and is asked at the agent's own pace.
+        lifetime: Option<Duration>,
     },
     /// The source says that it has no such record.
-    NoRecords,
+    NoRecords {
+        /// How long that stands (RFC 2308, section 5). It paces the next question, nothing else.
+        lifetime: Option<Duration>,
+    },
     /// The source could not be asked, or its answer could not be used.
     Failed {
         /// What went wrong, in words.
         why: String,
+        /// How long that stands, where the source says so (a name that does not exist).
+        lifetime: Option<Duration>,
     },
 }
 
@@ -41,12 +54,14 @@ pub enum Answer {
 pub struct Expiry {
     /// Usable answers without an address before it may leave.
     pub answers: u32,
-    /// Record lifetimes without an address before it may leave.
+    /// Lifetimes without an address before it may leave.
     pub lifetimes: u32,
     /// Shortest lifetime that is believed: 0 would mean asking all the time.
     pub shortest: Duration,
     /// Longest lifetime that is believed.
     pub longest: Duration,
+    /// Addresses that are taken from one source at most.
+    pub most: usize,
 }
 
 /// What an answer changed.
@@ -60,6 +75,13 @@ pub struct Change {
     pub health: Option<Option<String>>,
 }
 
+/// Whose word it is, and whether it was heard in this life of the agent or is remembered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Word {
+    source: Source,
+    remembered: bool,
+}
+
 #[derive(Clone, Debug)]
 struct Origin {
     named_at: Tick,
@@ -67,35 +89,15 @@ struct Origin {
     missed: u32,
 }
 
-#[derive(Clone, Debug)]
-struct Lane {
-    asking: bool,
-    next: Tick,
-    backoff: Backoff,
-    early: TokenBucket,
-    answered_at: Option<Tick>,
-    lifetime: Option<Duration>,
-    failure: Option<String>,
-}
-
-/// First delay after a failed lookup, and the longest; a resolver that is down is asked often,
-/// since its next answer may be the way out.
-const RETRY: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(5));
-
-/// An early question, prompted by a failed dial, is asked at most this often.
-const EARLY_EVERY: Duration = Duration::from_secs(1);
-
-/// Share by which the time to the next question is shortened at random, in percent, so that a fleet
-/// that started together does not ask together.
-const JITTER_PERCENT: u32 = 10;
-
 /// All sources and what they named.
 #[derive(Clone, Debug)]
 pub struct Sources {
     expiry: Expiry,
     own: BTreeSet<SocketAddr>,
-    origins: BTreeMap<SocketAddr, BTreeMap<Source, Origin>>,
+    origins: BTreeMap<SocketAddr, BTreeMap<Word, Origin>>,
     lanes: BTreeMap<Source, Lane>,
+    /// How old the cache was when the agent started.
+    cache_age: Duration,
     chance: Chance,
 }
 
@@ -110,6 +112,10 @@ impl Sources {
         seed: u64,
     ) -> Self {
         let own: BTreeSet<_> = own.into_iter().collect();
+        let word = Word {
+            source: Source::Seed,
+            remembered: false,
+        };
         let origins = seeds
             .into_iter()
             .filter(|address| !is_own(&own, *address))
@@ -119,31 +125,61 @@ impl Sources {
                     lifetime: Duration::MAX,
                     missed: 0,
                 };
-                (address, BTreeMap::from([(Source::Seed, origin)]))
+                (address, BTreeMap::from([(word, origin)]))
             })
             .collect();
-        let lanes = live
-            .into_iter()
-            .map(|source| {
-                let lane = Lane {
-                    asking: false,
-                    next: Tick::ZERO,
-                    backoff: Backoff::new(RETRY.0, RETRY.1),
-                    early: TokenBucket::full(1, EARLY_EVERY),
-                    answered_at: None,
-                    lifetime: None,
-                    failure: None,
-                };
-                (source, lane)
-            })
-            .collect();
+        let lanes = live.into_iter().map(|source| (source, Lane::new(source)));
         Self {
             expiry,
             own,
             origins,
-            lanes,
+            lanes: lanes.collect(),
+            cache_age: Duration::ZERO,
             chance: Chance::new(seed),
         }
+    }
+
+    /// Takes in what an earlier life of the agent wrote down `age` ago. Each address stands on the
+    /// sources that named it then, as far as they are still asked, until they speak for themselves.
+    pub fn remember(&mut self, entries: &[cache::Entry], age: Duration) {
+        self.cache_age = age;
+        for entry in entries.iter().take(self.expiry.most) {
+            let address = canonical(entry.address);
+            if is_own(&self.own, address) {
+                continue;
+            }
+            for source in &entry.origins {
+                if !self.lanes.contains_key(source) {
+                    continue;
+                }
+                let word = Word {
+                    source: *source,
+                    remembered: true,
+                };
+                let origin = Origin {
+                    named_at: Tick::ZERO,
+                    lifetime: Duration::ZERO,
+                    missed: 0,
+                };
+                self.origins
+                    .entry(address)
+                    .or_default()
+                    .insert(word, origin);
+            }
+        }
+    }
+
+    /// Drops what is only remembered of `address`; whether it stands on no source any more.
+    pub fn forget_remembered(&mut self, address: SocketAddr) -> bool {
+        let Some(origins) = self.origins.get_mut(&address) else {
+            return false;
+        };
+        origins.retain(|word, _| !word.remembered);
+        let gone = origins.is_empty();
+        if gone {
+            self.origins.remove(&address);
+        }
+        gone
     }
 
     /// Every address that stands on at least one source.
@@ -156,22 +192,44 @@ impl Sources {
         self.origins.contains_key(&address)
     }
 
+    /// Whether `address` is only remembered: no seed, and nobody has named it in this life.
+    pub fn is_only_remembered(&self, address: SocketAddr) -> bool {
+        self.origins
+            .get(&address)
+            .is_some_and(|origins| origins.keys().all(|word| word.remembered))
+    }
+
+    /// The sources, seeds aside, that name `address` or are remembered to have named it.
+    pub fn named_by(&self, address: SocketAddr) -> BTreeSet<Source> {
+        let words = self.origins.get(&address).into_iter().flatten();
+        words
+            .map(|(word, _)| word.source)
+            .filter(|source| *source != Source::Seed)
+            .collect()
+    }
+
+    /// How many nodes the fleet has: it paces what is asked of the API servers.
+    pub fn count_fleet(&mut self, nodes: u64) {
+        for lane in self.lanes.values_mut() {
+            lane.count_fleet(nodes);
+        }
+    }
+
     /// Takes in what `source` says.
     pub fn answer(&mut self, now: Tick, source: Source, answer: Answer) -> Change {
         let mut change = Change::default();
         let Some(lane) = self.lanes.get_mut(&source) else {
             return change;
         };
-        lane.asking = false;
         match answer {
-            Answer::Failed { why } => {
-                lane.next = now + lane.backoff.fail();
-                if lane.failure.is_none() {
-                    change.health = Some(Some(why.clone()));
-                }
-                lane.failure = Some(why);
+            Answer::Failed { why, lifetime } => {
+                let stands = lifetime.map(|l| l.min(self.expiry.longest));
+                lane.failed(now, stands, &mut self.chance);
+                change.health = lane.set_failure(Some(&why)).then_some(Some(why));
             }
-            Answer::NoRecords => self.answer_without_records(now, source, &mut change),
+            Answer::NoRecords { lifetime } => {
+                self.answer_without_records(now, source, lifetime, &mut change);
+            }
             Answer::Addresses {
                 addresses,
                 lifetime,
@@ -181,21 +239,21 @@ impl Sources {
     }
 
     /// No records of this kind: usual for AAAA, a failure where there were some before.
-    fn answer_without_records(&mut self, now: Tick, source: Source, change: &mut Change) {
-        let had_some = self.origins.values().any(|by| by.contains_key(&source));
+    fn answer_without_records(
+        &mut self,
+        now: Tick,
+        source: Source,
+        lifetime: Option<Duration>,
+        change: &mut Change,
+    ) {
+        let had_some = self.standing_on(source).next().is_some();
         let Some(lane) = self.lanes.get_mut(&source) else {
             return;
         };
-        lane.next = now + self.expiry.longest.min(RETRY.1);
-        if had_some {
-            let why = "the answer holds no address; what was known before is kept";
-            if lane.failure.is_none() {
-                change.health = Some(Some(why.to_owned()));
-            }
-            lane.failure = Some(why.to_owned());
-        } else if lane.failure.take().is_some() {
-            change.health = Some(None);
-        }
+        lane.empty(now, lifetime, &self.expiry, &mut self.chance);
+        let why = "the answer holds no address; what was known before is kept";
+        let failure = had_some.then(|| why.to_owned());
+        change.health = lane.set_failure(failure.as_deref()).then_some(failure);
     }
 
     fn answer_with_addresses(
@@ -203,7 +261,7 @@ impl Sources {
         now: Tick,
         source: Source,
         addresses: BTreeSet<SocketAddr>,
-        lifetime: Duration,
+        lifetime: Option<Duration>,
         change: &mut Change,
     ) {
         let (own, named): (BTreeSet<_>, BTreeSet<_>) = addresses
@@ -211,51 +269,88 @@ impl Sources {
             .map(canonical)
             .partition(|address| is_own(&self.own, *address));
         if named.is_empty() && own.is_empty() {
-            return self.answer_without_records(now, source, change);
+            return self.answer_without_records(now, source, lifetime, change);
         }
-        let lifetime = lifetime.clamp(self.expiry.shortest, self.expiry.longest);
-        if let Some(lane) = self.lanes.get_mut(&source) {
-            lane.backoff.reset();
-            lane.answered_at = Some(now);
-            lane.lifetime = Some(lifetime);
-            lane.next = now + self.chance.stretch(lifetime, JITTER_PERCENT);
-            let own = own.first().map(|address| {
-                format!("names {address}, which is this agent's own listener: not used")
-            });
-            if lane.failure.is_some() != own.is_some() {
-                change.health = Some(own.clone());
-            }
-            lane.failure = own;
-        }
+        let count = named.len();
+        let named = self.within_the_most(source, named);
+        let failure = match own.first() {
+            Some(own) => Some(format!(
+                "names {own}, which is this agent's own listener: not used"
+            )),
+            None if named.len() < count => Some(format!(
+                "names {count} addresses, {} of them are used: limits.addresses is {}",
+                named.len(),
+                self.expiry.most
+            )),
+            None => None,
+        };
+        let Some(lane) = self.lanes.get_mut(&source) else {
+            return;
+        };
+        let lifetime = lane.answered(now, lifetime, &self.expiry, &mut self.chance);
+        change.health = lane.set_failure(failure.as_deref()).then_some(failure);
         if named.is_empty() {
             return;
         }
+        let mut returned = false;
         for address in &named {
             let origins = self.origins.entry(*address).or_default();
             if origins.is_empty() {
                 change.added.push(*address);
             }
-            origins.insert(
+            let heard = Word {
                 source,
-                Origin {
-                    named_at: now,
-                    lifetime,
-                    missed: 0,
-                },
-            );
+                remembered: false,
+            };
+            origins.remove(&Word {
+                remembered: true,
+                ..heard
+            });
+            let origin = Origin {
+                named_at: now,
+                lifetime,
+                missed: 0,
+            };
+            let before = origins.insert(heard, origin);
+            returned |= before.is_some_and(|origin| origin.missed > 0);
         }
+        self.expire(now, source, &named, returned, lifetime, change);
+    }
+
+    /// Counts what the answer does not name, and lets go what was missing for long enough.
+    fn expire(
+        &mut self,
+        now: Tick,
+        source: Source,
+        named: &BTreeSet<SocketAddr>,
+        returned: bool,
+        lifetime: Duration,
+        change: &mut Change,
+    ) {
         let expiry = self.expiry;
+        let standing = self.standing_on(source).count();
+        let Some(lane) = self.lanes.get_mut(&source) else {
+            return;
+        };
+        let rotation = &mut lane.rotation;
+        rotation.answered(named, returned);
+        let answers = rotation.answers_until_gone(expiry.answers, named.len(), standing);
         self.origins.retain(|address, origins| {
-            if let Some(origin) = origins.get_mut(&source)
-                && !named.contains(address)
-            {
-                origin.missed = origin.missed.saturating_add(1);
-                let unnamed_for = now.since(origin.named_at);
-                if origin.missed >= expiry.answers
-                    && unnamed_for >= origin.lifetime.saturating_mul(expiry.lifetimes)
-                {
-                    origins.remove(&source);
-                }
+            if !named.contains(address) {
+                origins.retain(|word, origin| {
+                    if word.source != source {
+                        return true;
+                    }
+                    origin.missed = origin.missed.saturating_add(1);
+                    let lifetime = if word.remembered {
+                        lifetime
+                    } else {
+                        origin.lifetime
+                    };
+                    let unnamed_for = now.since(origin.named_at);
+                    origin.missed < answers
+                        || unnamed_for < lifetime.saturating_mul(expiry.lifetimes)
+                });
             }
             if origins.is_empty() {
                 change.removed.push(*address);
@@ -264,88 +359,42 @@ impl Sources {
         });
     }
 
+    /// At most so many addresses of one source: those that it named before come first.
+    fn within_the_most(&self, source: Source, named: BTreeSet<SocketAddr>) -> BTreeSet<SocketAddr> {
+        let known: BTreeSet<_> = self.standing_on(source).collect();
+        let room = self.expiry.most.saturating_sub(known.len());
+        let (old, new): (BTreeSet<_>, BTreeSet<_>) = named
+            .into_iter()
+            .partition(|address| known.contains(address));
+        old.into_iter().chain(new.into_iter().take(room)).collect()
+    }
+
+    fn standing_on(&self, source: Source) -> impl Iterator<Item = SocketAddr> + '_ {
+        self.origins
+            .iter()
+            .filter(move |(_, by)| by.keys().any(|word| word.source == source))
+            .map(|(address, _)| *address)
+    }
+
     /// The sources that are due, each marked as being asked.
     pub fn ask_due(&mut self, now: Tick) -> Vec<Source> {
-        let mut due = Vec::new();
-        for (source, lane) in &mut self.lanes {
-            if !lane.asking && lane.next <= now {
-                lane.asking = true;
-                due.push(*source);
-            }
-        }
-        due
+        let due = self
+            .lanes
+            .iter_mut()
+            .filter_map(|(source, lane)| lane.ask(now).then_some(*source));
+        due.collect()
     }
 
     /// Something did not work: the sources may know better by now. Rate-limited.
     pub fn ask_soon(&mut self, now: Tick) {
         for lane in self.lanes.values_mut() {
-            if !lane.asking && lane.next > now && lane.early.take(now) {
-                lane.next = now;
-            }
+            lane.ask_soon(now, &mut self.chance);
         }
     }
 
     /// When [`ask_due`](Self::ask_due) has something to do next.
     pub fn next_wake(&self) -> Option<Tick> {
-        self.lanes
-            .values()
-            .filter(|lane| !lane.asking)
-            .map(|lane| lane.next)
-            .min()
-    }
-
-    /// Each source for `status`.
-    pub fn status(&self, now: Tick) -> Vec<SourceStatus> {
-        let named_by = |source: Source| -> Vec<SocketAddr> {
-            self.origins
-                .iter()
-                .filter(|(_, by)| by.contains_key(&source))
-                .map(|(address, _)| *address)
-                .collect()
-        };
-        let mut all = vec![SourceStatus {
-            source: Source::Seed,
-            addresses: named_by(Source::Seed),
-            age_s: None,
-            failure: None,
-            lifetime_s: None,
-            next_s: None,
-        }];
-        all.extend(self.lanes.iter().map(|(source, lane)| SourceStatus {
-            source: *source,
-            addresses: named_by(*source),
-            age_s: lane.answered_at.map(|at| now.since(at).as_secs_f64()),
-            failure: lane.failure.clone(),
-            lifetime_s: lane.lifetime.map(|l| l.as_secs_f64()),
-            next_s: (!lane.asking).then(|| lane.next.since(now).as_secs_f64()),
-        }));
-        all
-    }
-
-    /// The sources that name `address`, for `status`.
-    pub fn origins(&self, now: Tick, address: SocketAddr) -> Vec<OriginStatus> {
-        self.origins
-            .get(&address)
-            .into_iter()
-            .flatten()
-            .map(|(source, origin)| OriginStatus {
-                source: *source,
-                age_s: now.since(origin.named_at).as_secs_f64(),
-                missed: origin.missed,
-            })
-            .collect()
-    }
-
-    /// The sources that name `address`, in words, for evidence.
-    pub fn origin_names(&self, address: SocketAddr) -> String {
-        let names: Vec<_> = self
-            .origins
-            .get(&address)
-            .into_iter()
-            .flatten()
-            .map(|(source, _)| source.as_str())
-            .collect();
-        names.join(", ")
+        self.lanes.values().filter_map(Lane::next).min()
     }
 }
 

@@ -24,6 +24,8 @@ pub struct Status {
     pub listeners: Vec<SocketAddr>,
     /// Client connections that are open now.
     pub connections: usize,
+    /// Nodes of the cluster, as an API server last counted them; it paces what the whole fleet asks.
+    pub fleet: Option<u64>,
     /// Where addresses come from, and how each source does.
     pub sources: Vec<SourceStatus>,
     /// Every known API server address.
@@ -61,15 +63,38 @@ pub enum Source {
     DnsA,
     /// AAAA records of the endpoint's name.
     DnsAaaa,
+    /// The `EndpointSlices` of `default/kubernetes`: the API servers' own list of themselves.
+    EndpointSlices,
+    /// The last good set on disk: what sources said in an earlier life of the agent, for as long as
+    /// they have not spoken again.
+    Cache,
 }
 
 impl Source {
+    /// Every source, in declaration order.
+    pub const ALL: [Self; 5] = [
+        Self::Seed,
+        Self::DnsA,
+        Self::DnsAaaa,
+        Self::EndpointSlices,
+        Self::Cache,
+    ];
+
+    /// The source with this label.
+    pub fn from_label(label: &str) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|source| source.as_str() == label)
+    }
+
     /// The source as a label.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Seed => "seed",
             Self::DnsA => "dns-a",
             Self::DnsAaaa => "dns-aaaa",
+            Self::EndpointSlices => "endpoint-slices",
+            Self::Cache => "cache",
         }
     }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use holdfast_core::agent::{self as core, Action, Agent, Input, Settings};
 use holdfast_core::balance::Candidates;
+use holdfast_core::cache::Entry;
 use holdfast_core::chance::hash_text;
 use holdfast_core::config::{Config, Host};
 use holdfast_core::status::{ActionStatus, Source};
@@ -19,10 +20,14 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::admin::{Admin, StatusRequest};
+use crate::cache::CacheFile;
 use crate::clock::Clock;
+use crate::cluster::{self, Route};
 use crate::connection::Doorway;
 use crate::dns::NameWatch;
 use crate::drive::{Shell, drive};
+use crate::endpoint_slices::SliceWatch;
+use crate::fleet;
 use crate::metrics::Metrics;
 use crate::probe::Prober;
 use crate::report;
@@ -72,6 +77,10 @@ pub async fn run(config: Config, version: &str) -> Result<(), StartError> {
     let (offer, candidates) = watch::channel(Arc::new(Candidates::default()));
     let (requests, status_requests) = mpsc::channel(STATUS_REQUESTS);
 
+    let cluster = config
+        .kubeconfig
+        .as_deref()
+        .map(|path| cluster::client_in_time(path, through(candidates.clone())));
     let doorway = Doorway {
         clock,
         candidates,
@@ -109,10 +118,20 @@ pub async fn run(config: Config, version: &str) -> Result<(), StartError> {
     ));
 
     let node = config.node_name.clone().unwrap_or_else(host_name);
-    let settings = settings(&config, &node, &bound);
+    let cache = config
+        .cache
+        .as_deref()
+        .map(|path| CacheFile::new(path, config.endpoint.to_string()));
+    let settings = settings(&config, &node, &bound, cache.as_ref());
+    if let Some(client) = cluster.clone() {
+        let seed = settings.seed;
+        tasks.spawn(fleet::watch(client, facts.clone(), seed, stop.clone()));
+    }
     let shell = AgentShell {
         prober: Prober::new(identity, facts.clone()),
         names: name_watch(&config).map(Arc::new),
+        slices: cluster.map(SliceWatch::new),
+        cache,
         facts,
         offer,
         table: Arc::clone(&table),
@@ -183,11 +202,27 @@ fn open_listeners(addresses: &[SocketAddr]) -> Result<Vec<TcpListener>, ListenEr
     }
 }
 
-fn settings(config: &Config, node: &str, bound: &[SocketAddr]) -> Settings {
-    let live = match config.endpoint.host {
+/// The agent's own order of upstreams, for its own requests.
+fn through(candidates: watch::Receiver<Arc<Candidates>>) -> Route {
+    Route::Through(Arc::new(move || {
+        let candidates = candidates.borrow();
+        candidates.order.iter().map(|c| c.address).collect()
+    }))
+}
+
+fn settings(
+    config: &Config,
+    node: &str,
+    bound: &[SocketAddr],
+    cache: Option<&CacheFile>,
+) -> Settings {
+    let mut live = match config.endpoint.host {
         Host::Name(_) => vec![Source::DnsA, Source::DnsAaaa],
         Host::Address(_) => Vec::new(),
     };
+    if config.kubeconfig.is_some() {
+        live.push(Source::EndpointSlices);
+    }
     let started = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)
         .map_or(0, |d| d.subsec_nanos());
@@ -196,6 +231,7 @@ fn settings(config: &Config, node: &str, bound: &[SocketAddr]) -> Settings {
         node: place,
         seeds: config.seeds.clone(),
         live,
+        remembered: cache.map(|file| file.read(std::time::SystemTime::now())),
         own: bound.to_vec(),
         expiry: config.expiry,
         probe_interval: config.probe_interval,
@@ -292,6 +328,8 @@ async fn drain(table: &Table, time: Duration) {
 struct AgentShell {
     prober: Prober,
     names: Option<Arc<NameWatch>>,
+    slices: Option<SliceWatch>,
+    cache: Option<CacheFile>,
     facts: mpsc::UnboundedSender<Input>,
     offer: watch::Sender<Arc<Candidates>>,
     table: Arc<Table>,
@@ -304,14 +342,29 @@ struct AgentShell {
 
 impl AgentShell {
     fn resolve(&self, source: Source) {
-        let Some(names) = self.names.clone() else {
+        let (names, slices) = (self.names.clone(), self.slices.clone());
+        let facts = self.facts.clone();
+        tokio::spawn(async move {
+            let answer = match (source, names, slices) {
+                (Source::DnsA | Source::DnsAaaa, Some(names), _) => names.ask(source).await,
+                (Source::EndpointSlices, _, Some(slices)) => slices.ask().await,
+                // The agent asks only what it was told that there is.
+                _ => return,
+            };
+            // Without a receiver the agent is stopping.
+            drop(facts.send(Input::Resolved { source, answer }));
+        });
+    }
+
+    fn remember(&self, entries: Vec<Entry>) {
+        let Some(cache) = self.cache.clone() else {
             return;
         };
         let facts = self.facts.clone();
-        tokio::spawn(async move {
-            let answer = names.ask(source).await;
-            // Without a receiver the agent is stopping.
-            drop(facts.send(Input::Resolved { source, answer }));
+        tokio::task::spawn_blocking(move || {
+            let written = cache.write(std::time::SystemTime::now(), &entries);
+            let failure = written.err();
+            drop(facts.send(Input::Remembered { failure }));
         });
     }
 
@@ -342,6 +395,7 @@ impl Shell<Agent> for AgentShell {
                 id,
                 reuse,
             } => self.prober.start(upstream, id, reuse),
+            Action::Remember { entries } => self.remember(entries),
             Action::Report(action) => self.report(&action),
             Action::Resolve { source } => self.resolve(source),
             Action::Sample { upstream } => {

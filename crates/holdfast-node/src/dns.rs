@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::net::{IpAddr, SocketAddr};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
@@ -37,8 +39,28 @@ pub(crate) struct NameWatch {
     name: String,
     port: u16,
     servers: Vec<SocketAddr>,
+    resolv_conf: PathBuf,
     answered: AtomicUsize,
-    current: Mutex<Option<(Option<SystemTime>, Resolvers)>>,
+    current: Mutex<Option<(Option<Version>, Resolvers)>>,
+}
+
+/// A file as it was: one that is replaced has another time, length or inode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Version {
+    modified: SystemTime,
+    length: u64,
+    inode: u64,
+}
+
+impl Version {
+    fn of(path: &Path) -> Option<Self> {
+        let metadata = fs::metadata(path).ok()?;
+        Some(Self {
+            modified: metadata.modified().ok()?,
+            length: metadata.len(),
+            inode: metadata.ino(),
+        })
+    }
 }
 
 impl NameWatch {
@@ -54,6 +76,7 @@ impl NameWatch {
             },
             port,
             servers,
+            resolv_conf: PathBuf::from(RESOLV_CONF),
             answered: AtomicUsize::new(0),
             current: Mutex::new(None),
         }
@@ -61,18 +84,25 @@ impl NameWatch {
 
     /// Asks once. Never fails: a failure is an answer too.
     pub(crate) async fn ask(&self, source: Source) -> Answer {
-        let kind = match source {
-            Source::DnsAaaa => RecordType::AAAA,
-            Source::DnsA | Source::Seed => RecordType::A,
+        let kind = if source == Source::DnsAaaa {
+            RecordType::AAAA
+        } else {
+            RecordType::A
         };
         let resolvers = match self.resolvers() {
             Ok(resolvers) => resolvers,
-            Err(why) => return Answer::Failed { why },
+            Err(why) => {
+                return Answer::Failed {
+                    why,
+                    lifetime: None,
+                };
+            }
         };
         // The one that answered last is asked first: one that is down would cost its time each time.
         let first = self.answered.load(Ordering::Relaxed);
         let mut answer = Answer::Failed {
-            why: format!("{RESOLV_CONF} names no resolver"),
+            why: format!("{} names no resolver", self.resolv_conf.display()),
+            lifetime: None,
         };
         for place in (first..resolvers.len()).chain(0..first) {
             let Some(resolver) = resolvers.get(place) else {
@@ -99,13 +129,14 @@ impl NameWatch {
             .map(|ip| SocketAddr::new(ip, self.port))
             .collect();
         // The whole chain counts: an alias that ends sooner may point elsewhere then.
-        let lifetime = records.iter().map(|r| r.ttl).min().unwrap_or(0);
+        let lifetime = records.iter().map(|r| r.ttl).min();
+        let lifetime = lifetime.map(|ttl| Duration::from_secs(ttl.into()));
         if addresses.is_empty() {
-            return Answer::NoRecords;
+            return Answer::NoRecords { lifetime };
         }
         Answer::Addresses {
             addresses,
-            lifetime: Duration::from_secs(lifetime.into()),
+            lifetime,
         }
     }
 
@@ -114,24 +145,31 @@ impl NameWatch {
         if error.is_nx_domain() {
             return Answer::Failed {
                 why: format!("{name} does not exist (NXDOMAIN)"),
+                lifetime: negative_lifetime(error),
             };
         }
         if error.is_no_records_found() {
             return match rcode(error) {
-                None | Some(ResponseCode::NoError) => Answer::NoRecords,
+                None | Some(ResponseCode::NoError) => Answer::NoRecords {
+                    lifetime: negative_lifetime(error),
+                },
                 Some(code) => Answer::Failed {
                     why: format!("{name} {kind}: {code}"),
+                    lifetime: None,
                 },
             };
         }
         Answer::Failed {
             why: format!("{name} {kind}: {error}"),
+            lifetime: None,
         }
     }
 
+    /// The resolvers of the moment. A resolv.conf that is being replaced, or is empty for a moment,
+    /// leaves those of before.
     fn resolvers(&self) -> Result<Resolvers, String> {
         let written = if self.servers.is_empty() {
-            fs::metadata(RESOLV_CONF).and_then(|m| m.modified()).ok()
+            Version::of(&self.resolv_conf)
         } else {
             None
         };
@@ -141,17 +179,21 @@ impl NameWatch {
         {
             return Ok(Arc::clone(resolvers));
         }
-        let resolvers: Resolvers = self.build()?.into();
-        *current = Some((written, Arc::clone(&resolvers)));
-        Ok(resolvers)
+        let fresh: Resolvers = match (self.build(), current.as_ref()) {
+            (Err(_), Some((_, old))) => Arc::clone(old),
+            (Ok(fresh), _) => fresh.into(),
+            (Err(why), None) => return Err(why),
+        };
+        *current = Some((written, Arc::clone(&fresh)));
+        Ok(fresh)
     }
 
-    /// One resolver for each server: the library gives up at the first error that a server answers
-    /// with, and prefers the quickest, which a server that only fails may well be.
-    fn build(&self) -> Result<Vec<TokioResolver>, String> {
+    /// Who is asked, and how.
+    fn settings(&self) -> Result<(ResolverConfig, ResolverOpts), String> {
         let (config, mut options) = if self.servers.is_empty() {
-            let text = fs::read(RESOLV_CONF).map_err(|e| format!("read {RESOLV_CONF}: {e}"))?;
-            parse_resolv_conf(text).map_err(|e| format!("{RESOLV_CONF}: {e}"))?
+            let path = self.resolv_conf.display();
+            let text = fs::read(&self.resolv_conf).map_err(|e| format!("read {path}: {e}"))?;
+            parse_resolv_conf(text).map_err(|e| format!("{path}: {e}"))?
         } else {
             let servers = self.servers.iter().copied().map(name_server).collect();
             (
@@ -165,6 +207,13 @@ impl NameWatch {
         options.timeout = TIMEOUT;
         options.attempts = 1;
         options.edns0 = true;
+        Ok((config, options))
+    }
+
+    /// One resolver for each server: the library gives up at the first error that a server answers
+    /// with, and prefers the quickest, which a server that only fails may well be.
+    fn build(&self) -> Result<Vec<TokioResolver>, String> {
+        let (config, options) = self.settings()?;
         let (domain, search) = (config.domain(), config.search());
         let one = |server: &NameServerConfig| {
             let alone = vec![server.clone()];
@@ -194,6 +243,17 @@ fn ip(data: &RData) -> Option<IpAddr> {
     } else {
         None
     }
+}
+
+/// How long it stands that there is nothing: the smaller one of the SOA record's own lifetime and its
+/// `MINIMUM` (RFC 2308, section 5).
+fn negative_lifetime(error: &NetError) -> Option<Duration> {
+    let NetError::Dns(DnsError::NoRecordsFound(no)) = error else {
+        return None;
+    };
+    let of_record = no.soa.as_ref().map(|soa| soa.ttl.min(soa.data.minimum));
+    let seconds = no.negative_ttl.or(of_record)?;
+    Some(Duration::from_secs(seconds.into()))
 }
 
 fn rcode(error: &NetError) -> Option<ResponseCode> {

@@ -5,19 +5,23 @@
 //! accept ─▶ connection ─▶ pump                    bytes, never decisions
 //!              │  ▲
 //!        facts ▼  │ candidates, cut, close
-//!           drive (Agent) ─▶ probe, dns           orders out, facts back
+//!           drive (Agent) ─▶ probe, dns,          orders out, facts back
+//!              │             endpoint_slices, cache
 //!              │
 //!            admin ◀─ status, metrics             readers ask, nobody locks
 //! ```
 
 mod admin;
 pub mod agent;
+mod cache;
 mod clock;
 pub mod cluster;
 pub mod config;
 mod connection;
 mod dns;
 mod drive;
+mod endpoint_slices;
+mod fleet;
 pub mod metrics;
 mod probe;
 mod report;

@@ -63,7 +63,7 @@ fn every_action_is_listed_and_explained() {
 
 #[test]
 fn every_source_is_explained_with_the_status_and_with_the_metrics() {
-    let all = [Source::Seed, Source::DnsA, Source::DnsAaaa];
+    let all = Source::ALL;
     for page in ["docs/reference/status.md", "docs/reference/metrics.md"] {
         agree(&all, from_value, |one| one.as_str(), page);
     }

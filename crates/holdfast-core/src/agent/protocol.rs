@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::wire::Wire;
 use crate::balance::Candidates;
+use crate::cache::{Entry, Remembered};
 use crate::machine::Tick;
 use crate::probing::{ProbeId, Progress};
 use crate::sources::{Answer, Expiry};
@@ -22,6 +23,8 @@ pub struct Settings {
     pub seeds: Vec<SocketAddr>,
     /// Sources that are asked.
     pub live: Vec<Source>,
+    /// What an earlier life wrote down; `None` if nothing is to be written down either.
+    pub remembered: Option<Remembered>,
     /// The agent's own listeners.
     pub own: Vec<SocketAddr>,
     /// When a source's word ends.
@@ -62,6 +65,11 @@ pub enum Input {
         /// How.
         failure: DialFailure,
     },
+    /// An API server counted the cluster's nodes.
+    FleetCounted {
+        /// How many there are.
+        nodes: u64,
+    },
     /// A probe made progress.
     Probed {
         /// The upstream.
@@ -70,6 +78,11 @@ pub enum Input {
         id: ProbeId,
         /// How far it came.
         progress: Progress,
+    },
+    /// The outcome of [`Action::Remember`].
+    Remembered {
+        /// Why the set could not be written down, in words.
+        failure: Option<String>,
     },
     /// A source answered.
     Resolved {
@@ -164,6 +177,11 @@ pub enum Action {
         id: ProbeId,
         /// On the connection that is kept, if it is still there.
         reuse: bool,
+    },
+    /// Write this set down for the next life.
+    Remember {
+        /// The addresses.
+        entries: Vec<Entry>,
     },
     /// Say what was done: log and metric. `status` has it already.
     Report(ActionStatus),

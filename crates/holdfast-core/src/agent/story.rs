@@ -14,7 +14,12 @@ pub(super) fn source(source: Source, health: Option<String>) -> Entry {
     match health {
         Some(why) => Entry::new(What::SourceChanged, Reason::SourceFailed)
             .because(format!("{}: {why}", source.as_str()))
-            .then("asked again within 5 s; all that it said before stands"),
+            .then(match source {
+                Source::Cache => "served without it; the set is written down again when it can be",
+                Source::DnsA | Source::DnsAaaa | Source::EndpointSlices | Source::Seed => {
+                    "asked again; all that it said before stands"
+                }
+            }),
         None => Entry::new(What::SourceChanged, Reason::SourceRecovered)
             .because(format!("{} answers again", source.as_str()))
             .then("followed"),

@@ -46,7 +46,8 @@ impl Agent {
             ready: self.is_ready(),
             listeners: identity.listeners.clone(),
             connections: self.connections.len(),
-            sources: self.sources.status(now),
+            fleet: self.fleet,
+            sources: self.sources.status(now, self.memory.state(now)),
             upstreams,
             actions: self.journal.entries(),
         }

@@ -27,6 +27,12 @@ pub struct RawConfig {
     pub admin: String,
     /// Addresses of API servers that are always tried, whatever DNS says.
     pub seeds: Vec<String>,
+    /// A kubeconfig that may read the `EndpointSlices` of `default/kubernetes`, the API servers' own list
+    /// of themselves, and count nodes. It may appear after the agent has started. Default: not asked.
+    pub kubeconfig: Option<PathBuf>,
+    /// File in which the agent remembers the last good set of addresses. Default: nothing is
+    /// remembered.
+    pub cache: Option<PathBuf>,
     /// How the endpoint's name is watched.
     pub dns: RawDns,
     /// How upstreams are probed.
@@ -51,6 +57,8 @@ impl Default for RawConfig {
             listen: vec!["127.0.0.1:6445".to_owned(), "[::1]:6445".to_owned()],
             admin: "127.0.0.1:6446".to_owned(),
             seeds: Vec::new(),
+            kubeconfig: None,
+            cache: None,
             dns: RawDns::default(),
             probe: RawProbe::default(),
             drain: RawDrain::default(),
@@ -146,6 +154,9 @@ pub struct RawLimits {
     #[serde(with = "friendly")]
     #[schemars(with = "String")]
     pub window: Duration,
+    /// Addresses that are taken from one source at most: each costs probes. A balancer's name has
+    /// shown up to some dozens; what is known already stays.
+    pub addresses: u32,
 }
 
 impl Default for RawLimits {
@@ -153,6 +164,7 @@ impl Default for RawLimits {
         Self {
             cuts: 6,
             window: Duration::from_mins(1),
+            addresses: 64,
         }
     }
 }

@@ -2,11 +2,16 @@ use proptest::prelude::*;
 
 use super::*;
 
+mod memory;
+mod pace;
+mod rotation;
+
 const EXPIRY: Expiry = Expiry {
     answers: 3,
     lifetimes: 3,
     shortest: Duration::from_secs(1),
     longest: Duration::from_mins(1),
+    most: 16,
 };
 
 fn at(s: u64) -> Tick {
@@ -20,13 +25,21 @@ fn address(n: u8) -> SocketAddr {
 fn named(addresses: &[u8], lifetime: u64) -> Answer {
     Answer::Addresses {
         addresses: addresses.iter().map(|n| address(*n)).collect(),
-        lifetime: Duration::from_secs(lifetime),
+        lifetime: Some(Duration::from_secs(lifetime)),
+    }
+}
+
+fn listed(addresses: &[u8]) -> Answer {
+    Answer::Addresses {
+        addresses: addresses.iter().map(|n| address(*n)).collect(),
+        lifetime: None,
     }
 }
 
 fn failed() -> Answer {
     Answer::Failed {
         why: "SERVFAIL".to_owned(),
+        lifetime: None,
     }
 }
 
@@ -73,28 +86,10 @@ fn time_alone_takes_nothing_away() {
 }
 
 #[test]
-fn case_38_and_39_a_rotating_subset_is_membership() {
-    let mut sources = dns_only();
-    let mut chance = Chance::new(3);
-    let (mut added, mut removed) = (0, 0);
-    for s in (0..600).step_by(5) {
-        let pick: Vec<u8> = (0..3)
-            .map(|_| u8::try_from(chance.below(9)).unwrap() + 1)
-            .collect();
-        let change = sources.answer(at(s), Source::DnsA, named(&pick, 5));
-        added += change.added.len();
-        removed += change.removed.len();
-    }
-    // A miss of three lifetimes happens by chance; the address comes back with the next answer.
-    assert!(added - removed <= 9);
-    assert!(sources.addresses().count() >= 5);
-}
-
-#[test]
 fn no_aaaa_records_is_no_failure_unless_there_were_some() {
     let mut sources = dns_only();
     assert_eq!(
-        sources.answer(at(0), Source::DnsAaaa, Answer::NoRecords),
+        sources.answer(at(0), Source::DnsAaaa, Answer::NoRecords { lifetime: None }),
         Change::default()
     );
     let six: SocketAddr = "[fd00::1]:6443".parse().unwrap();
@@ -103,10 +98,14 @@ fn no_aaaa_records_is_no_failure_unless_there_were_some() {
         Source::DnsAaaa,
         Answer::Addresses {
             addresses: BTreeSet::from([six]),
-            lifetime: Duration::from_secs(5),
+            lifetime: Some(Duration::from_secs(5)),
         },
     );
-    let change = sources.answer(at(60), Source::DnsAaaa, Answer::NoRecords);
+    let change = sources.answer(
+        at(60),
+        Source::DnsAaaa,
+        Answer::NoRecords { lifetime: None },
+    );
     assert!(matches!(change.health, Some(Some(_))));
     assert!(sources.names(six));
 }
@@ -128,12 +127,12 @@ fn its_own_listener_is_no_upstream() {
             Source::DnsA,
             Answer::Addresses {
                 addresses: BTreeSet::from([loopback.parse().unwrap()]),
-                lifetime: Duration::from_secs(5),
+                lifetime: Some(Duration::from_secs(5)),
             },
         );
         assert_eq!(sources.addresses().count(), 0, "{loopback}");
         assert_eq!(change.health, None, "it fails, as before");
-        let failure = sources.status(at(0))[1].failure.clone();
+        let failure = sources.status(at(0), None)[1].failure.clone();
         assert!(failure.is_some_and(|f| f.contains("own listener")));
     }
     let change = sources.answer(at(9), Source::DnsA, named(&[1], 5));
@@ -145,7 +144,7 @@ fn a_failed_dial_asks_again_at_once_but_not_twice_a_second() {
     let mut sources = dns_only();
     sources.ask_due(at(0));
     sources.answer(at(0), Source::DnsA, named(&[1], 60));
-    sources.answer(at(0), Source::DnsAaaa, Answer::NoRecords);
+    sources.answer(at(0), Source::DnsAaaa, Answer::NoRecords { lifetime: None });
     assert_eq!(sources.ask_due(at(1)), []);
     sources.ask_soon(at(1));
     assert_eq!(sources.ask_due(at(1)), [Source::DnsA, Source::DnsAaaa]);
@@ -158,7 +157,7 @@ fn any_answer() -> impl Strategy<Value = Answer> {
     prop_oneof![
         (prop::collection::btree_set(1u8..6, 0..4), 0u64..100)
             .prop_map(|(set, lifetime)| { named(&set.into_iter().collect::<Vec<_>>(), lifetime) }),
-        Just(Answer::NoRecords),
+        Just(Answer::NoRecords { lifetime: None }),
         Just(failed()),
     ]
 }

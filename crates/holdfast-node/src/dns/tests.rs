@@ -121,9 +121,13 @@ fn alias(owner: &str, ttl: u32, target: &str) -> Record {
 
 /// What a negative answer carries (RFC 2308, section 3).
 fn authority() -> Record {
+    authority_of(60, 60)
+}
+
+fn authority_of(ttl: u32, minimum: u32) -> Record {
     let zone = name("example.test.");
-    let soa = SOA::new(zone.clone(), zone.clone(), 1, 3600, 600, 86_400, 60);
-    Record::from_rdata(zone, 60, RData::SOA(soa))
+    let soa = SOA::new(zone.clone(), zone.clone(), 1, 3600, 600, 86_400, minimum);
+    Record::from_rdata(zone, ttl, RData::SOA(soa))
 }
 
 fn coded(mut response: Message, code: ResponseCode) -> Message {
@@ -136,7 +140,7 @@ async fn ask(watch: &NameWatch, source: Source) -> Answer {
 }
 
 fn failure(answer: Answer) -> String {
-    let Answer::Failed { why } = answer else {
+    let Answer::Failed { why, .. } = answer else {
         panic!("{answer:?} is no failure");
     };
     why
@@ -145,7 +149,7 @@ fn failure(answer: Answer) -> String {
 fn named(addresses: &[&str], lifetime: u64) -> Answer {
     Answer::Addresses {
         addresses: addresses.iter().map(|a| a.parse().unwrap()).collect(),
-        lifetime: Duration::from_secs(lifetime),
+        lifetime: Some(Duration::from_secs(lifetime)),
     }
 }
 
@@ -224,22 +228,25 @@ async fn the_lifetime_is_the_shortest_of_the_whole_chain_of_aliases() {
 }
 
 #[tokio::test]
-async fn an_answer_without_records_is_no_failure() {
-    let resolver = Resolver::start(|_, _, mut response| {
-        response.add_authority(authority());
-        Some(response)
-    })
-    .await;
-    assert_eq!(
-        ask(&resolver.watch(), Source::DnsAaaa).await,
-        Answer::NoRecords
-    );
+async fn an_answer_without_records_is_no_failure_and_stands_as_long_as_the_authority_says() {
+    let none = |seconds: Option<u64>| Answer::NoRecords {
+        lifetime: seconds.map(Duration::from_secs),
+    };
+    // The smaller one of the SOA record's lifetime and its minimum (RFC 2308, section 5).
+    for (ttl, minimum, expected) in [(60, 300, 60), (300, 20, 20)] {
+        let resolver = Resolver::start(move |_, _, mut response| {
+            response.add_authority(authority_of(ttl, minimum));
+            Some(response)
+        })
+        .await;
+        assert_eq!(
+            ask(&resolver.watch(), Source::DnsAaaa).await,
+            none(Some(expected))
+        );
+    }
     // Some resolvers leave the authority out.
     let resolver = Resolver::start(|_, _, response| Some(response)).await;
-    assert_eq!(
-        ask(&resolver.watch(), Source::DnsAaaa).await,
-        Answer::NoRecords
-    );
+    assert_eq!(ask(&resolver.watch(), Source::DnsAaaa).await, none(None));
     // The name is an alias of one that has other records.
     let resolver = Resolver::start(|_, _, mut response| {
         response.add_answer(alias("api.example.test.", 60, "lb.cloud.test."));
@@ -247,10 +254,102 @@ async fn an_answer_without_records_is_no_failure() {
         Some(response)
     })
     .await;
-    assert_eq!(
+    assert!(matches!(
         ask(&resolver.watch(), Source::DnsAaaa).await,
-        Answer::NoRecords
+        Answer::NoRecords { .. }
+    ));
+}
+
+#[tokio::test]
+async fn a_name_that_does_not_exist_is_a_failure_that_stands_as_long_as_the_authority_says() {
+    let resolver = Resolver::start(|_, _, mut response| {
+        response.add_authority(authority_of(600, 45));
+        Some(coded(response, ResponseCode::NXDomain))
+    })
+    .await;
+    let answer = ask(&resolver.watch(), Source::DnsA).await;
+    let Answer::Failed { why, lifetime } = answer else {
+        panic!("{answer:?} is no failure");
+    };
+    assert_eq!(why, "api.example.test. does not exist (NXDOMAIN)");
+    assert_eq!(lifetime, Some(Duration::from_secs(45)));
+    // A failure to answer says nothing about how long it lasts.
+    let resolver =
+        Resolver::start(|_, _, response| Some(coded(response, ResponseCode::ServFail))).await;
+    let answer = ask(&resolver.watch(), Source::DnsA).await;
+    assert!(
+        matches!(answer, Answer::Failed { lifetime: None, .. }),
+        "{answer:?}"
     );
+}
+
+/// A resolv.conf that is replaced by renaming, as its owners do it.
+struct ResolvConf(tempfile::TempDir);
+
+impl ResolvConf {
+    fn new() -> Self {
+        Self(tempfile::TempDir::new().unwrap())
+    }
+
+    fn path(&self) -> PathBuf {
+        self.0.path().join("resolv.conf")
+    }
+
+    fn replace(&self, text: &str) {
+        let beside = self.0.path().join("new");
+        fs::write(&beside, text).unwrap();
+        fs::rename(beside, self.path()).unwrap();
+    }
+
+    fn watch(&self) -> NameWatch {
+        NameWatch {
+            resolv_conf: self.path(),
+            ..NameWatch::new(NAME, PORT, Vec::new())
+        }
+    }
+}
+
+/// The servers that a watch would ask. Port 53 can't be listened on everywhere.
+fn servers(watch: &NameWatch) -> Result<Vec<IpAddr>, String> {
+    watch.resolvers()?;
+    let (config, _) = watch.settings()?;
+    let servers = config.name_servers().iter();
+    Ok(servers.map(|server| server.ip).collect())
+}
+
+#[tokio::test]
+async fn resolv_conf_is_followed_and_an_odd_moment_of_it_is_not() {
+    let file = ResolvConf::new();
+    let watch = file.watch();
+    let missing = failure(ask(&watch, Source::DnsA).await);
+    assert!(
+        missing.starts_with("read ") && missing.contains("No such file"),
+        "{missing}"
+    );
+    file.replace("# nothing yet\n");
+    let none = failure(ask(&watch, Source::DnsA).await);
+    assert!(none.ends_with("no nameservers found in config"), "{none}");
+
+    file.replace("nameserver 127.0.0.2\n");
+    let first = watch.resolvers().unwrap();
+    assert_eq!(
+        servers(&watch).unwrap(),
+        ["127.0.0.2".parse::<IpAddr>().unwrap()]
+    );
+    assert!(
+        Arc::ptr_eq(&first, &watch.resolvers().unwrap()),
+        "unchanged: not read again"
+    );
+    file.replace("search x.test\nnameserver 127.0.0.3\nnameserver ::1\n");
+    let second = watch.resolvers().unwrap();
+    assert_eq!(second.len(), 2);
+    // Gone or empty for a moment: those of before are asked.
+    fs::remove_file(file.path()).unwrap();
+    assert!(Arc::ptr_eq(&second, &watch.resolvers().unwrap()));
+    file.replace("");
+    assert!(Arc::ptr_eq(&second, &watch.resolvers().unwrap()));
+    file.replace("nameserver 127.0.0.4\n");
+    assert_eq!(watch.resolvers().unwrap().len(), 1);
 }
 
 #[tokio::test]

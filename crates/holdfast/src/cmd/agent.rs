@@ -53,6 +53,12 @@ pub struct Agent {
         value_delimiter = ','
     )]
     pub seeds: Vec<String>,
+    /// Kubeconfig that may read the API servers' own list of themselves [default: not asked]
+    #[arg(long, value_name = "FILE", env = "HOLDFAST_KUBECONFIG")]
+    pub kubeconfig: Option<PathBuf>,
+    /// File in which the last good set of addresses is remembered [default: none]
+    #[arg(long, value_name = "FILE", env = "HOLDFAST_CACHE")]
+    pub cache: Option<PathBuf>,
     /// A resolver to ask; may be repeated [default: those of /etc/resolv.conf]
     #[arg(
         long = "dns-server",
@@ -129,6 +135,8 @@ impl Agent {
         list(&self.dns_servers, &mut raw.dns.servers);
         raw.endpoint = self.endpoint.clone().or(raw.endpoint);
         raw.ca = self.ca.clone().or(raw.ca);
+        raw.kubeconfig = self.kubeconfig.clone().or(raw.kubeconfig);
+        raw.cache = self.cache.clone().or(raw.cache);
         raw.server_name = self.server_name.clone().or(raw.server_name);
         raw.node_name = self.node_name.clone().or(raw.node_name);
         raw.admin = self.admin.clone().unwrap_or(raw.admin);
@@ -149,6 +157,8 @@ impl Agent {
             ("listen", "--listen", !self.listen.is_empty()),
             ("admin", "--admin", self.admin.is_some()),
             ("seeds", "--seed", !self.seeds.is_empty()),
+            ("kubeconfig", "--kubeconfig", self.kubeconfig.is_some()),
+            ("cache", "--cache", self.cache.is_some()),
             ("dns.servers", "--dns-server", !self.dns_servers.is_empty()),
             (
                 "probe.interval",

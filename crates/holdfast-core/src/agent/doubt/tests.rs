@@ -85,6 +85,7 @@ impl Stage {
                 | Action::Close { .. }
                 | Action::Forget { .. }
                 | Action::Offer(_)
+                | Action::Remember { .. }
                 | Action::Report(_)
                 | Action::Resolve { .. } => {}
             }

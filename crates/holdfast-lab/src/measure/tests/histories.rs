@@ -144,6 +144,7 @@ pub(super) fn status(uptime_s: f64, actions: &[(u64, f64)]) -> Status {
         ready: true,
         listeners: Vec::new(),
         connections: 2,
+        fleet: None,
         sources: Vec::new(),
         upstreams: vec![UpstreamStatus {
             address: "10.99.1.1:6443".parse().unwrap(),
