@@ -139,7 +139,7 @@ _holdfast() {
             return 0
             ;;
         holdfast__subcmd__agent)
-            opts="-h -V --config --endpoint --ca --server-name --node-name --listen --admin --seed --dns-server --probe-interval --drain-timeout --shutdown-timeout --log-format --log-level --help --version"
+            opts="-h -V --config --endpoint --ca --server-name --node-name --listen --admin --seed --kubeconfig --cache --dns-server --probe-interval --drain-timeout --shutdown-timeout --log-format --log-level --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -174,6 +174,14 @@ _holdfast() {
                     return 0
                     ;;
                 --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kubeconfig)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cache)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

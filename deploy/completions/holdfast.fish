@@ -40,6 +40,8 @@ complete -c holdfast -n "__fish_holdfast_using_subcommand agent" -l node-name -d
 complete -c holdfast -n "__fish_holdfast_using_subcommand agent" -l listen -d 'Loopback address that clients connect to; may be repeated [default: 127.0.0.1:6445 and [::1]:6445]' -r
 complete -c holdfast -n "__fish_holdfast_using_subcommand agent" -l admin -d 'Loopback address of /livez, /readyz, /status and /metrics [default: 127.0.0.1:6446]' -r
 complete -c holdfast -n "__fish_holdfast_using_subcommand agent" -l seed -d 'An API server that is always tried, whatever DNS says; may be repeated' -r
+complete -c holdfast -n "__fish_holdfast_using_subcommand agent" -l kubeconfig -d 'Kubeconfig that may read the API servers\' own list of themselves' -r -F
+complete -c holdfast -n "__fish_holdfast_using_subcommand agent" -l cache -d 'File in which the last good set of addresses is remembered' -r -F
 complete -c holdfast -n "__fish_holdfast_using_subcommand agent" -l dns-server -d 'A resolver to ask; may be repeated [default: those of /etc/resolv.conf]' -r
 complete -c holdfast -n "__fish_holdfast_using_subcommand agent" -l probe-interval -d 'Time between two probes of one upstream [default: 500ms]' -r
 complete -c holdfast -n "__fish_holdfast_using_subcommand agent" -l drain-timeout -d 'Time for which connections stay on an upstream that drains [default: 10m]' -r

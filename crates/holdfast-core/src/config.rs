@@ -359,7 +359,11 @@ fn addresses(
         .collect()
 }
 
-fn file(field: &'static str, written: Option<PathBuf>) -> Result<Option<PathBuf>, ConfigError> {
+fn file(
+    field: &'static str,
+    written: Option<PathBuf>,
+    accepted: &'static str,
+) -> Result<Option<PathBuf>, ConfigError> {
     match written {
         Some(path) if path.as_os_str().is_empty() => Err(wrong(field, "an empty path", accepted)),
         written => Ok(written),

@@ -28,10 +28,9 @@ pub struct RawConfig {
     /// Addresses of API servers that are always tried, whatever DNS says.
     pub seeds: Vec<String>,
     /// A kubeconfig that may read the `EndpointSlices` of `default/kubernetes`, the API servers' own list
-    /// of themselves, and count nodes. It may appear after the agent has started. Default: not asked.
+    /// of themselves, and count nodes. It may appear after the agent has started. Default: none.
     pub kubeconfig: Option<PathBuf>,
-    /// File in which the agent remembers the last good set of addresses. Default: nothing is
-    /// remembered.
+    /// File in which the agent remembers the last good set of addresses. Default: none.
     pub cache: Option<PathBuf>,
     /// How the endpoint's name is watched.
     pub dns: RawDns,

@@ -53,10 +53,10 @@ pub struct Agent {
         value_delimiter = ','
     )]
     pub seeds: Vec<String>,
-    /// Kubeconfig that may read the API servers' own list of themselves [default: not asked]
+    /// Kubeconfig that may read the API servers' own list of themselves
     #[arg(long, value_name = "FILE", env = "HOLDFAST_KUBECONFIG")]
     pub kubeconfig: Option<PathBuf>,
-    /// File in which the last good set of addresses is remembered [default: none]
+    /// File in which the last good set of addresses is remembered
     #[arg(long, value_name = "FILE", env = "HOLDFAST_CACHE")]
     pub cache: Option<PathBuf>,
     /// A resolver to ask; may be repeated [default: those of /etc/resolv.conf]

@@ -166,6 +166,7 @@ impl Stage {
                 | Action::Close { .. }
                 | Action::Forget { .. }
                 | Action::Offer(_)
+                | Action::Remember { .. }
                 | Action::Probe { .. }
                 | Action::Report(_)
                 | Action::Resolve { .. } => {}
