@@ -17,6 +17,7 @@ pub mod api_server;
 pub mod balancer;
 pub mod client;
 pub mod dns;
+pub mod observer;
 
 mod control;
 mod port;
@@ -40,6 +41,14 @@ pub enum StartError {
         address: SocketAddr,
         /// What the kernel said.
         source: io::Error,
+    },
+    /// A kubeconfig could not be read, or can't be used.
+    #[error("use kubeconfig {path}: {problem}")]
+    Kubeconfig {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
     },
     /// A name is no DNS name.
     #[error("use {name:?} as a DNS name: {problem}")]

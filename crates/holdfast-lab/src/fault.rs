@@ -22,6 +22,8 @@ pub enum Target {
     InUse,
     /// Servers or balancers by name.
     Named(Vec<String>),
+    /// The nodes of all subjects.
+    Nodes,
 }
 
 /// What can be done to a world.
@@ -59,6 +61,8 @@ pub enum Verb {
     Start(Target),
     /// SIGSTOP: connections stay, and are accepted, but nothing is ever answered.
     Stop(Target),
+    /// SIGTERM: the process ends in its own time, as an orderly restart makes it.
+    Terminate(Target),
 }
 
 /// What a step does to the path through its targets.
@@ -74,7 +78,7 @@ pub enum Effect {
 
 impl Verb {
     /// The words that name a verb in a scenario.
-    pub const WORDS: [&'static str; 16] = [
+    pub const WORDS: [&'static str; 17] = [
         "continue",
         "delay",
         "drop",
@@ -91,6 +95,7 @@ impl Verb {
         "set-name",
         "start",
         "stop",
+        "terminate",
     ];
 
     /// The ways in which a name can fail.
@@ -122,6 +127,7 @@ impl Verb {
             Self::SetName(..) => "set-name",
             Self::Start(_) => "start",
             Self::Stop(_) => "stop",
+            Self::Terminate(_) => "terminate",
         }
     }
 
@@ -139,7 +145,8 @@ impl Verb {
             | Self::Ready(target)
             | Self::Restore(target)
             | Self::Start(target)
-            | Self::Stop(target) => Some(target),
+            | Self::Stop(target)
+            | Self::Terminate(target) => Some(target),
             Self::FailName(_) | Self::HealName | Self::RotateName(_) | Self::SetName(..) => None,
         }
     }
@@ -158,7 +165,8 @@ impl Verb {
             | Self::NotReady(_)
             | Self::Ready(_)
             | Self::RotateName(_)
-            | Self::SetName(..) => Effect::Keeps,
+            | Self::SetName(..)
+            | Self::Terminate(_) => Effect::Keeps,
         }
     }
 
@@ -188,6 +196,7 @@ impl Verb {
             Self::SetName(to, _) => format!("DNS names {}", to.join(", ")),
             Self::Start(_) => format!("{whom} start{s} again"),
             Self::Stop(_) => format!("{whom} hang{s}: no answer, no refusal"),
+            Self::Terminate(_) => format!("{whom} {is} told to stop"),
         }
     }
 }
@@ -197,6 +206,7 @@ impl fmt::Display for Target {
         match self {
             Self::Faulted => f.write_str("faulted"),
             Self::InUse => f.write_str("in-use"),
+            Self::Nodes => f.write_str("nodes"),
             Self::Named(names) => f.write_str(&names.join(", ")),
         }
     }

@@ -9,6 +9,7 @@ pub mod actor;
 pub mod bench;
 pub mod certificates;
 pub mod fault;
+pub mod kubernetes;
 pub mod launch;
 pub mod matrix;
 pub mod measure;

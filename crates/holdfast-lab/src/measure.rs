@@ -13,6 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::actor::client::{Ending, Event, Lane, What};
+use crate::actor::observer::{Observation, Seen};
 
 pub use connection::{Connection, connections};
 pub use judge::{Verdict, judge, value};
@@ -110,6 +111,15 @@ pub struct Figures {
     pub idle_open: u32,
     /// Those of the wrong cuts that were a reset.
     pub resets: u32,
+    /// How often a real API said that a node was not Ready any more, after the fault.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turned_not_ready: Option<u32>,
+    /// How many pods a real controller took off the nodes after the fault.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evictions: Option<u32>,
+    /// How often real nodes asked for everything again after the fault.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relists: Option<u32>,
     /// Whether the worst gap is longer than a grace period of so many stock seconds.
     pub not_ready: BTreeMap<String, bool>,
 }
@@ -170,6 +180,9 @@ pub fn measure(course: &Course, sight: &Sight, lanes: &[Lane]) -> Figures {
             one.end
                 .is_some_and(|(_, ending)| matches!(ending, Ending::Aborted | Ending::Reset))
         })),
+        turned_not_ready: observed(course, sight, Seen::NotReady),
+        evictions: observed(course, sight, Seen::Evicted),
+        relists: sight.relists,
         not_ready: GRACE_PERIODS_S
             .into_iter()
             .map(|grace| {
@@ -228,6 +241,13 @@ fn longest_gap(course: &Course, sight: &Sight, lane: Lane) -> Option<Gap> {
                 .map(move |(from, to)| Gap { worker, from, to })
         })
         .max_by(|one, other| (one.to - one.from).total_cmp(&(other.to - other.from)))
+}
+
+/// How often a real API said that of a node after the fault; none where no real API is.
+fn observed(course: &Course, sight: &Sight, what: Seen) -> Option<u32> {
+    let told =
+        |one: &&Observation| one.seen == what && one.t >= course.fault && one.t <= course.end;
+    (!sight.nodes.is_empty()).then(|| count(sight.nodes.iter().filter(told)))
 }
 
 /// From the last mending until the first answer to anything that was still or newly asked then.

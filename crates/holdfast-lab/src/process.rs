@@ -180,6 +180,28 @@ impl Process {
         matches!(self.child.try_wait(), Ok(None))
     }
 
+    /// Its process id, while it runs.
+    pub fn id(&self) -> Option<u32> {
+        self.child.id()
+    }
+
+    /// Waits until it ends by itself; an error unless it ended well.
+    pub async fn finish(&mut self) -> Result<(), ProcessError> {
+        let ended = timeout(PATIENCE, self.child.wait()).await;
+        match ended {
+            Ok(Ok(status)) if status.success() => Ok(()),
+            Ok(Ok(_)) => Err(self.ended()),
+            Ok(Err(source)) => Err(ProcessError::System {
+                name: self.name.clone(),
+                source,
+            }),
+            Err(_) => Err(ProcessError::Late {
+                name: self.name.clone(),
+                what: "its end".to_owned(),
+            }),
+        }
+    }
+
     /// Sends it a signal.
     pub fn signal(&self, signal: Signal) -> Result<(), ProcessError> {
         let pid = self.pid.ok_or_else(|| self.ended())?;

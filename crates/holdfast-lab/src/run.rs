@@ -7,11 +7,13 @@ mod watch;
 
 use std::path::Path;
 
+use holdfast_linux::sock_diag::DiagError;
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 
 pub use self::live::{Live, Tone};
 use self::stage::Stage;
+use crate::kubernetes::Components;
 use crate::report::Story;
 use crate::scenario::{self, Scenario};
 use crate::subject::Subject;
@@ -28,6 +30,8 @@ pub struct Order {
     pub subjects: Vec<Subject>,
     /// The time scale, if it is not the scenario's own.
     pub time_scale: Option<f64>,
+    /// The real components of Kubernetes to run it with, instead of the lab's stand-ins.
+    pub components: Option<Components>,
 }
 
 /// What a run says while it goes on.
@@ -79,6 +83,9 @@ pub enum RunError {
     /// The scenario makes no sense.
     #[error(transparent)]
     Scenario(#[from] scenario::ScenarioError),
+    /// A node's sockets can't be listed.
+    #[error("list the sockets of the nodes")]
+    Sockets(#[source] DiagError),
     /// An agent's status could not be read.
     #[error(transparent)]
     Status(#[from] subject::status::StatusError),
@@ -100,6 +107,7 @@ impl Order {
         if let Some(time_scale) = self.time_scale {
             scenario.time_scale = time_scale;
         }
+        scenario.fits(&self.file, self.components.is_some())?;
         if !self.subjects.is_empty() {
             let given = scenario.subjects;
             scenario.subjects = self
@@ -119,7 +127,7 @@ pub async fn run(
     words: &mpsc::UnboundedSender<Word>,
 ) -> Result<Story, RunError> {
     let scenario = order.scenario()?;
-    let mut stage = Stage::set(scenario, program, words.clone()).await?;
+    let mut stage = Stage::set(scenario, program, order.components.as_ref(), words.clone()).await?;
     stage.play().await?;
     Ok(stage.story())
 }

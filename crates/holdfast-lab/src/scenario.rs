@@ -14,7 +14,7 @@ use crate::measure::Metric;
 use crate::span::Span;
 use crate::subject::Subject;
 
-pub use built_in::{BUILT_IN, BuiltIn, built_in};
+pub use built_in::{BUILT_IN, BuiltIn, REAL, built_in};
 pub use raw::{
     RawBound, RawClient, RawExpectation, RawGoal, RawName, RawNames, RawScenario, RawStep,
     RawSubject, RawWorld,
@@ -34,6 +34,8 @@ pub struct Scenario {
     pub cases: Vec<u32>,
     /// Whether the fault means something to other proxies too.
     pub matrix: bool,
+    /// Whether it needs real components.
+    pub real: bool,
     /// How many stock seconds pass in one second.
     pub time_scale: f64,
     /// Names of the API servers.
@@ -148,6 +150,35 @@ impl Scenario {
             + self.after.seconds_at(self.time_scale)
     }
 
+    /// Whether it can be run with the components at hand: real ones run on unscaled clocks only.
+    pub fn fits(&self, file: &str, real: bool) -> Result<(), ScenarioError> {
+        let wrong = |field: &str, found: String, accepted: &str| {
+            Err(ScenarioError::Field {
+                file: file.to_owned(),
+                field: field.to_owned(),
+                found,
+                accepted: accepted.to_owned(),
+            })
+        };
+        if self.real && !real {
+            return wrong(
+                "real",
+                "true".to_owned(),
+                "real components: `lab run --real`",
+            );
+        }
+        #[expect(clippy::float_cmp, reason = "1 is written as 1")]
+        if real && self.time_scale != 1.0 {
+            let found = self.time_scale.to_string();
+            return wrong(
+                "timeScale",
+                found,
+                "1 with real components: their clocks are their own",
+            );
+        }
+        Ok(())
+    }
+
     /// Moments between the first step and the fault, in seconds on the scaled clocks.
     pub fn approach_s(&self) -> f64 {
         self.timeline
@@ -186,7 +217,8 @@ pub fn time_scales() -> String {
 }
 
 fn names() -> String {
-    BUILT_IN.map(|known| known.name).join(", ")
+    let all = BUILT_IN.into_iter().chain(REAL);
+    all.map(|known| known.name).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

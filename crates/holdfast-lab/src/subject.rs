@@ -140,6 +140,11 @@ impl Subject {
         }
     }
 
+    /// The port that its client's connections lead to.
+    pub fn api_port(self) -> u16 {
+        self.port().unwrap_or(API_PORT)
+    }
+
     /// The port of 127.0.0.1 where its client finds it; none if the client dials the endpoint itself.
     const fn port(self) -> Option<u16> {
         match self {

@@ -1,6 +1,9 @@
 //! A world: servers, balancers, a DNS server and nodes, each in a network namespace of its own.
 
+mod control_plane;
 mod network;
+mod part;
+mod resolving;
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddrV4};
@@ -9,10 +12,14 @@ use std::path::{Path, PathBuf};
 use holdfast_linux::netns::{self, Namespace};
 use rustix::process::Signal;
 
+pub use self::control_plane::{ControlPlane, OBSERVER, etcd_member};
 use self::network::Network;
 pub use self::network::NetworkError;
+pub use self::part::PartError;
+use self::part::{Actor, Call, Readiness};
 use crate::certificates::{self, Certificates};
 use crate::fault::Verb;
+use crate::kubernetes::Components;
 use crate::measure::{Part, PartKind};
 use crate::process::{self, Process};
 use crate::scenario::{ENDPOINT, Scenario};
@@ -34,6 +41,8 @@ pub struct World {
     certificates: Certificates,
     places: BTreeMap<String, Place>,
     actors: BTreeMap<String, Actor>,
+    /// What is real in it, if anything is.
+    plane: Option<ControlPlane>,
     scale: f64,
     aliased: bool,
     lifetime: Span,
@@ -46,17 +55,12 @@ struct Place {
     namespace: Namespace,
 }
 
-/// A process that belongs to the world, not to a subject.
-#[derive(Debug)]
-struct Actor {
-    kind: Option<PartKind>,
-    arguments: Vec<String>,
-    process: Process,
-}
-
 /// Why a world could not be built or changed.
 #[derive(Debug, thiserror::Error)]
 pub enum WorldError {
+    /// The balancers of a real world are `haproxy`.
+    #[error("start a balancer: haproxy is not installed (apt-get install haproxy)")]
+    Balancer,
     /// Its certificates could not be made.
     #[error(transparent)]
     Certificates(#[from] certificates::CertificateError),
@@ -66,9 +70,15 @@ pub enum WorldError {
     /// The network could not be built or changed.
     #[error(transparent)]
     Network(#[from] NetworkError),
+    /// A part did not come up or did not stop.
+    #[error(transparent)]
+    Part(#[from] PartError),
     /// A process could not be started or did not obey.
     #[error(transparent)]
     Process(#[from] process::ProcessError),
+    /// Names can't be resolved as the nodes' own programs resolve them.
+    #[error("let the nodes resolve names through the lab's DNS server: {0}")]
+    Resolving(String),
     /// A verb was aimed at something that is not there, or at the wrong kind of thing.
     #[error("{verb} {target}: there is no such part of this world")]
     Target {
@@ -80,11 +90,13 @@ pub enum WorldError {
 }
 
 impl World {
-    /// Builds the world of a scenario: everything but the subjects runs when this returns.
+    /// Builds the world of a scenario: everything but the subjects runs when this returns. With
+    /// `components` its API servers are real.
     pub async fn build(
         scenario: &Scenario,
         subjects: &[Subject],
         program: &Path,
+        components: Option<&Components>,
     ) -> Result<Self, WorldError> {
         let mut addresses = BTreeMap::from([("dns".to_owned(), *DNS.ip())]);
         addresses.extend(numbered(1, scenario.balancers.keys().cloned()));
@@ -93,6 +105,9 @@ impl World {
             3,
             subjects.iter().map(|subject| subject.node().to_owned()),
         ));
+        if components.is_some() {
+            addresses.extend(numbered(4, std::iter::once(OBSERVER.to_owned())));
+        }
         let network = Network::build(&addresses).await?;
         let directory = Path::new(DIRECTORY);
         std::fs::create_dir_all(directory).map_err(|source| {
@@ -102,7 +117,11 @@ impl World {
             }
         })?;
         let reachable: Vec<Ipv4Addr> = addresses.values().copied().collect();
-        let certificates = Certificates::make(directory, ENDPOINT, &reachable)?;
+        let mut plane = components.map(ControlPlane::prepare).transpose()?;
+        let certificates = match &plane {
+            Some(plane) => plane.certificates(&reachable)?,
+            None => Certificates::make(directory, ENDPOINT, &reachable)?,
+        };
         let mut places = BTreeMap::new();
         for (name, address) in addresses {
             let namespace = Namespace::open(&name)?;
@@ -114,13 +133,24 @@ impl World {
             certificates,
             places,
             actors: BTreeMap::new(),
+            plane: None,
             scale: scenario.time_scale,
             aliased: scenario.alias_lifetime.is_some(),
             lifetime: scenario.lifetime,
         };
-        world.start_actors(scenario)?;
-        for actor in world.actors.values_mut() {
-            actor.process.ready().await?;
+        world.start_dns()?;
+        match &mut plane {
+            Some(plane) => {
+                world.start_control_plane(scenario, plane)?;
+                world.resolve_as_nodes().await?;
+            }
+            None => world.start_actors(scenario)?,
+        }
+        world.plane = plane;
+        for (name, actor) in &mut world.actors {
+            let place = world.places.get(&actor.call.place);
+            let place = place.ok_or_else(|| missing("start", name))?;
+            part::await_readiness(name, actor, &place.namespace).await?;
         }
         if let Some(lifetime) = scenario.alias_lifetime {
             let alias = format!(
@@ -150,6 +180,11 @@ impl World {
             .filter_map(|name| self.places.get(name))
             .map(|place| SocketAddrV4::new(place.address, API_PORT))
             .collect()
+    }
+
+    /// The real components, if this world has them.
+    pub const fn plane(&self) -> Option<&ControlPlane> {
+        self.plane.as_ref()
     }
 
     /// Where files of this world may be written.
@@ -244,12 +279,10 @@ impl World {
                 }
                 Ok(())
             }
+            Verb::Terminate(_) => self.signal(verb, targets, Signal::TERM),
             Verb::Start(_) => {
                 for target in targets {
-                    let arguments = self.actor(verb.word(), target)?.arguments.clone();
-                    let mut process = self.start(target, target, &arguments)?;
-                    process.ready().await?;
-                    self.actor(verb.word(), target)?.process = process;
+                    self.restart_part(target).await?;
                 }
                 Ok(())
             }
@@ -332,8 +365,7 @@ impl World {
         Ok(())
     }
 
-    fn start_actors(&mut self, scenario: &Scenario) -> Result<(), WorldError> {
-        let endpoints = joined(&self.api_addresses(&scenario.servers));
+    fn start_dns(&mut self) -> Result<(), WorldError> {
         let dns = vec![
             "dns".to_owned(),
             "--listen".to_owned(),
@@ -341,7 +373,11 @@ impl World {
             "--zone-name".to_owned(),
             ENDPOINT.to_owned(),
         ];
-        self.start_actor("dns", None, dns)?;
+        self.start_actor("dns", None, dns)
+    }
+
+    fn start_actors(&mut self, scenario: &Scenario) -> Result<(), WorldError> {
+        let endpoints = joined(&self.api_addresses(&scenario.servers));
         for server in &scenario.servers {
             let listen = joined(&self.api_addresses(std::slice::from_ref(server)));
             let arguments = [
@@ -379,16 +415,13 @@ impl World {
     ) -> Result<(), WorldError> {
         let mut arguments = vec!["lab".to_owned(), "actor".to_owned()];
         arguments.extend(own);
-        let process = self.start(name, name, &arguments)?;
-        self.actors.insert(
-            name.to_owned(),
-            Actor {
-                kind,
-                arguments,
-                process,
-            },
-        );
-        Ok(())
+        let call = Call {
+            place: name.to_owned(),
+            program: self.program.clone(),
+            arguments,
+            readiness: Readiness::Said,
+        };
+        self.start_part(name, kind, call)
     }
 }
 

@@ -35,7 +35,6 @@ use crate::signal;
 use crate::systemd::{self, Supervisor};
 use crate::table::{Ending, Table};
 use crate::tls::{Identity, TlsError};
-use crate::wire;
 
 /// Status requests that wait for the loop; more than that many readers wait for their turn.
 const STATUS_REQUESTS: usize = 16;
@@ -104,13 +103,6 @@ pub async fn run(config: Config, version: &str) -> Result<(), StartError> {
     tasks.spawn(admin.serve(admin_listener, stop.clone()));
 
     tasks.spawn(watch_connections(
-        Arc::clone(&table),
-        facts.clone(),
-        clock,
-        stop.clone(),
-    ));
-
-    tasks.spawn(wire::watch(
         Arc::clone(&table),
         facts.clone(),
         clock,

@@ -251,9 +251,6 @@ impl Doorway {
         if pump::write_all(&won.stream, rest).await.is_err() {
             return Opened::UpstreamLost(won.address);
         }
-        if let Ok(local) = won.stream.local_addr() {
-            place.is_at(local);
-        }
         let now = self.clock.now_ms();
         place.flow.sent(first.len() as u64, now);
         if won.spoke {

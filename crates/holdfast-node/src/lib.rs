@@ -31,4 +31,3 @@ mod stage;
 mod systemd;
 mod table;
 pub mod tls;
-mod wire;

@@ -13,6 +13,8 @@ pub enum Metric {
     ActiveOutage,
     /// See [`Figures::cut_s`].
     Cut,
+    /// See [`Figures::evictions`].
+    Evictions,
     /// See [`Figures::first_success_s`].
     FirstSuccess,
     /// See [`Figures::idle_open`].
@@ -35,8 +37,12 @@ pub enum Metric {
     Reconnects,
     /// See [`Figures::recovery_s`].
     Recovery,
+    /// See [`Figures::relists`].
+    Relists,
     /// See [`Figures::resets`].
     Resets,
+    /// See [`Figures::turned_not_ready`].
+    TurnedNotReady,
     /// See [`Figures::worst_gap_s`].
     WorstGap,
     /// See [`Figures::wrong_cuts`].
@@ -67,9 +73,10 @@ impl Kind {
 
 impl Metric {
     /// Every metric.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 19] = [
         Self::ActiveOutage,
         Self::Cut,
+        Self::Evictions,
         Self::FirstSuccess,
         Self::IdleOpen,
         Self::NewFailed,
@@ -81,7 +88,9 @@ impl Metric {
         Self::OnFault,
         Self::Reconnects,
         Self::Recovery,
+        Self::Relists,
         Self::Resets,
+        Self::TurnedNotReady,
         Self::WorstGap,
         Self::WrongCuts,
     ];
@@ -90,6 +99,9 @@ impl Metric {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::ActiveOutage => "active_outage_s",
+            Self::Evictions => "evictions",
+            Self::Relists => "relists",
+            Self::TurnedNotReady => "turned_not_ready",
             Self::IdleOpen => "idle_open",
             Self::NewOnFaulted => "new_on_faulted",
             Self::NewSlowest => "new_slowest_s",
@@ -117,13 +129,16 @@ impl Metric {
             | Self::NewSlowest
             | Self::Recovery
             | Self::WorstGap => Kind::Time,
-            Self::IdleOpen
+            Self::Evictions
+            | Self::IdleOpen
             | Self::NewFailed
             | Self::NewOnFaulted
             | Self::NewTotal
             | Self::OnFault
             | Self::Reconnects
+            | Self::Relists
             | Self::Resets
+            | Self::TurnedNotReady
             | Self::WrongCuts => Kind::Count,
             Self::NotReady40 | Self::NotReady50 => Kind::Truth,
         }
@@ -139,6 +154,9 @@ impl Metric {
         };
         match self {
             Self::ActiveOutage => figures.active_outage_s,
+            Self::Evictions => figures.evictions.map(f64::from),
+            Self::Relists => figures.relists.map(f64::from),
+            Self::TurnedNotReady => figures.turned_not_ready.map(f64::from),
             Self::IdleOpen => Some(f64::from(figures.idle_open)),
             Self::NewOnFaulted => Some(f64::from(figures.new_on_faulted)),
             Self::NewSlowest => figures.new_slowest_s,

@@ -5,12 +5,17 @@ use std::collections::BTreeMap;
 use holdfast_core::status::{ActionStatus, Status};
 
 use crate::actor::client::Event;
+use crate::actor::observer::Observation;
 
 /// What was seen of one subject.
 #[derive(Clone, Debug, Default)]
 pub struct Sight {
     /// What its client told.
     pub events: Vec<Event>,
+    /// What a real API says of its nodes.
+    pub nodes: Vec<Observation>,
+    /// How often its nodes asked a real API for everything again after the fault.
+    pub relists: Option<u32>,
     /// What its agent did.
     pub deeds: Vec<Deed>,
     /// How many of its connections were on each server and balancer, as its agent told.

@@ -6,6 +6,7 @@ use holdfast_core::status::{ActionStatus, Verdict, What as Deed};
 use serde::{Deserialize, Serialize};
 
 use crate::actor::client::{Event, Lane, What};
+use crate::actor::observer::Seen;
 use crate::measure::GRACE_PERIODS_S;
 use crate::subject::Subject;
 
@@ -59,6 +60,17 @@ impl Sequence {
         let ripe = self.held.partition_point(|(t, _)| *t <= now - HELD_S);
         self.held.drain(..ripe).map(|(_, event)| event).collect()
     }
+}
+
+/// What the API says of a node, if it is worth telling.
+pub(super) fn seen(what: Seen) -> Option<(String, String, Tone)> {
+    let (what, tone) = match what {
+        Seen::Evicted => ("a pod is evicted", Tone::Bad),
+        Seen::NotReady => ("a node is NotReady", Tone::Bad),
+        Seen::Ready => ("a node is Ready", Tone::Good),
+        Seen::Renewed => return None,
+    };
+    Some((what.to_owned(), String::new(), tone))
 }
 
 /// What is told next about one subject depends on what was told before.

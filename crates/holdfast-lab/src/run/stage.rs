@@ -1,5 +1,6 @@
 //! The stage of a run: the world, the subjects in it, and everything seen of them so far.
 
+mod kubelets;
 mod play;
 mod story;
 
@@ -19,6 +20,7 @@ use super::watch::{self, Sighting};
 use super::{RunError, Word};
 use crate::actor::client::{Event, Lane, What};
 use crate::actor::monotonic_seconds;
+use crate::kubernetes::Components;
 use crate::measure::{Course, Sight};
 use crate::process::Process;
 use crate::scenario::{ENDPOINT, RawSubject, Scenario};
@@ -54,11 +56,12 @@ impl Stage {
     pub(super) async fn set(
         scenario: Scenario,
         program: &Path,
+        components: Option<&Components>,
         words: mpsc::UnboundedSender<Word>,
     ) -> Result<Self, RunError> {
         let subjects: Vec<Subject> = scenario.subjects.keys().copied().collect();
         say(&words, format!("{}: building the world", scenario.name));
-        let world = World::build(&scenario, &subjects, program).await?;
+        let world = World::build(&scenario, &subjects, program, components).await?;
         let (to, sightings) = mpsc::unbounded_channel();
         let now = monotonic_seconds();
         let mut stage = Self {
@@ -93,10 +96,19 @@ impl Stage {
         for subject in &subjects {
             stage.start_agent(*subject, &to).await?;
         }
-        for subject in &subjects {
-            stage.start_client(*subject, &to).await?;
+        if components.is_some() {
+            stage.start_observer(&to).await?;
+            for subject in &subjects {
+                stage.start_kubelets(*subject, &to)?;
+            }
+            stage.await_nodes().await?;
+            stage.place_canaries().await?;
+        } else {
+            for subject in &subjects {
+                stage.start_client(*subject, &to).await?;
+            }
+            stage.warm_up().await?;
         }
-        stage.warm_up().await?;
         Ok(stage)
     }
 
@@ -215,9 +227,7 @@ impl Stage {
         if let Some(every) = client.fresh {
             tell("--fresh", every.to_string());
         }
-        let mut process = self
-            .world
-            .start(&format!("the client on {node}"), node, &arguments)?;
+        let mut process = self.world.start(&client_name(subject), node, &arguments)?;
         process.ready().await?;
         self.watchers
             .spawn(watch::client(subject, process.take_lines(), to.clone()));
@@ -240,7 +250,7 @@ impl Stage {
                 self.note(sighting)?;
                 continue;
             }
-            self.agents_run(subject)?;
+            self.processes_run(&agent_name(subject))?;
             return Err(RunError::Client {
                 node: subject.node().to_owned(),
                 seconds: WARM_UP.as_secs(),
@@ -249,9 +259,8 @@ impl Stage {
         Ok(())
     }
 
-    /// Whether what runs on the subject's node besides its client has not ended.
-    fn agents_run(&mut self, subject: Subject) -> Result<(), RunError> {
-        let name = agent_name(subject);
+    /// Whether no process of that name has ended.
+    fn processes_run(&mut self, name: &str) -> Result<(), RunError> {
         for process in self.processes.iter_mut().filter(|one| one.name() == name) {
             if !process.runs() {
                 return Err(process.ended().into());
@@ -279,8 +288,9 @@ impl Stage {
                     sight.events.push(event);
                 }
             }
+            Sighting::Node(observation) => self.note_node(observation),
             Sighting::Gone(subject) => {
-                let name = format!("the client on {}", subject.node());
+                let name = client_name(subject);
                 let process = self.processes.iter().find(|process| process.name() == name);
                 if let Some(process) = process {
                     return Err(process.ended().into());
@@ -336,6 +346,11 @@ impl Stage {
 /// How much a node of that name prefers an address: the rendezvous hash of [`holdfast_core::balance`].
 fn rank(node: &str, address: SocketAddrV4) -> u64 {
     hash_address(hash_text(node), address.into())
+}
+
+/// What a client's process is called in messages.
+fn client_name(subject: Subject) -> String {
+    format!("the client on {}", subject.node())
 }
 
 /// What an agent's process is called in messages.

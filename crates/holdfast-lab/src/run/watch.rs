@@ -9,6 +9,7 @@ use tokio::sync::mpsc;
 
 use crate::actor::client::Event;
 use crate::actor::monotonic_seconds;
+use crate::actor::observer::Observation;
 use crate::subject::{Subject, status};
 
 /// How often an agent is asked for its status.
@@ -21,6 +22,8 @@ pub(super) enum Sighting {
     Event(Subject, Event),
     /// Its client has ended.
     Gone(Subject),
+    /// A real API says something of a node.
+    Node(Observation),
     /// Its agent told its status at that moment.
     Status(Subject, f64, Box<Status>),
 }

@@ -10,16 +10,16 @@ pub struct BuiltIn {
 }
 
 macro_rules! carried {
-    ($($name:literal),+ $(,)?) => {
+    ($folder:literal: $($name:literal),+ $(,)?) => {
         [$(BuiltIn {
             name: $name,
-            yaml: include_str!(concat!("../../scenarios/", $name, ".yaml")),
+            yaml: include_str!(concat!("../../scenarios/", $folder, $name, ".yaml")),
         }),+]
     };
 }
 
 /// All of them, in the order in which they are listed.
-pub const BUILT_IN: [BuiltIn; 14] = carried![
+pub const BUILT_IN: [BuiltIn; 14] = carried!["":
     "address-change",
     "address-lost",
     "kill",
@@ -36,7 +36,25 @@ pub const BUILT_IN: [BuiltIn; 14] = carried![
     "dns-servfail",
 ];
 
+/// Those that need real components, in the order in which they are listed.
+pub const REAL: [BuiltIn; 11] = carried!["kubernetes/":
+    "k8s-address-change",
+    "k8s-address-lost",
+    "k8s-hang",
+    "k8s-drop",
+    "k8s-kill",
+    "k8s-hang-behind-balancer",
+    "k8s-rolling-restart",
+    "k8s-quorum-lost",
+    "k8s-all-down",
+    "k8s-dns-down",
+    "k8s-link-down",
+];
+
 /// The scenario called `name`.
 pub fn built_in(name: &str) -> Option<BuiltIn> {
-    BUILT_IN.into_iter().find(|known| known.name == name)
+    BUILT_IN
+        .into_iter()
+        .chain(REAL)
+        .find(|known| known.name == name)
 }

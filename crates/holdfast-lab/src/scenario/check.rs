@@ -14,7 +14,9 @@ use crate::span::{self, Span};
 use crate::subject::Subject;
 
 /// Names that the world needs for itself.
-const RESERVED: [&str; 5] = ["dns", "faulted", "in-use", "lab", "rt"];
+const RESERVED: [&str; 8] = [
+    "dns", "faulted", "in-use", "kcm", "lab", "nodes", "observer", "rt",
+];
 
 /// The longest name: a link is called `v` and the name, and links have 15 letters (IFNAMSIZ).
 const NAME_MAX: usize = 14;
@@ -81,6 +83,7 @@ pub(super) fn check(file: &str, raw: &RawScenario) -> Result<Scenario, ScenarioE
         summary: raw.summary.trim().to_owned(),
         cases: raw.cases.clone(),
         matrix: raw.matrix,
+        real: raw.real,
         time_scale,
         servers: raw.world.servers.clone(),
         balancers: raw.world.balancers.clone(),

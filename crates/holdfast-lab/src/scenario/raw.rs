@@ -18,6 +18,9 @@ pub struct RawScenario {
     /// Numbers of the public reports that it replays; docs/cases.md lists them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cases: Vec<u32>,
+    /// Whether it needs the real components of Kubernetes, and so `lab run --real`.
+    #[serde(default)]
+    pub real: bool,
     /// Whether the fault means something to other proxies too, so that `lab matrix` measures it.
     #[serde(default)]
     pub matrix: bool,
@@ -139,7 +142,9 @@ pub struct RawStep {
     /// What is done.
     pub verb: String,
     /// Names of the servers or balancers it is done to; or `in-use`, the servers that the subjects'
-    /// connections in `lanes` are on at that moment; or `faulted`, whatever the step at `0s` hit.
+    /// connections in `lanes` are on at that moment; or `faulted`, whatever the step at `0s` hit; or,
+    /// for links, `nodes`, the nodes of all subjects; or, for processes of a world with real
+    /// components, `etcd-NAME`, the member of etcd beside a server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<RawNames>,
     /// `set-name`: its new addresses. `forward`: the balancer's new servers.

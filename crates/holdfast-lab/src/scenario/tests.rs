@@ -97,14 +97,15 @@ fn every_verb_can_be_written() {
         ("heal-name", ""),
         ("kill", "target: in-use"),
         ("link-down", "target: cp1"),
-        ("link-up", "target: cp1"),
+        ("link-up", "target: nodes"),
         ("not-ready", "target: cp1"),
         ("ready", "target: cp1"),
         ("restore", "target: cp1"),
         ("rotate-name", "show: 2"),
         ("set-name", "to: [cp1, cp2]"),
         ("start", "target: cp1"),
-        ("stop", "target: cp1"),
+        ("stop", "target: etcd-cp1"),
+        ("terminate", "target: cp1"),
     ];
     assert_eq!(steps.map(|(verb, _)| verb), Verb::WORDS);
     for (verb, rest) in steps {

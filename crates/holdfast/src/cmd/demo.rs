@@ -29,7 +29,7 @@ pub fn run(demo: &Demo, out: &mut impl Write, err: &mut impl Write) -> Result<Ou
     let timeline = Timeline::new(lab::colours(&io::stdout()), false);
     let mut stories = Vec::new();
     for act in ACTS {
-        let order = lab::order(act, &[], Some(demo.time_scale))?;
+        let order = lab::order(act, &[], Some(demo.time_scale), None)?;
         let summary = order.scenario().map_err(lab::input)?.summary;
         writeln!(out, "\n{act}: {summary}\n").map_err(lab::unable)?;
         stories.extend(lab::run_orders(

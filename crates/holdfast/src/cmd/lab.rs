@@ -11,10 +11,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
 use clap::{Args, Subcommand, ValueEnum};
+use holdfast_lab::kubernetes::Components;
 use holdfast_lab::launch::{self, Means};
 use holdfast_lab::report::{Report, Run, Story, html};
 use holdfast_lab::run::{Order, Word};
-use holdfast_lab::scenario::{self, BUILT_IN, Scenario};
+use holdfast_lab::scenario::{self, BUILT_IN, BuiltIn, REAL, Scenario};
 use holdfast_lab::subject::Subject;
 use serde::Serialize;
 use tokio::sync::mpsc;
@@ -67,6 +68,13 @@ struct RunArguments {
     /// faster. Holdfast's own timers are never scaled
     #[arg(long, value_name = "N", value_parser = time_scale)]
     time_scale: Option<f64>,
+    /// Run it with real components instead of the lab's stand-ins: etcd, kube-apiserver and
+    /// kube-controller-manager, haproxy as the balancers, and the kubelet's own code as the clients
+    #[arg(long)]
+    real: bool,
+    /// Folder with the programs of Kubernetes; unless given, what `e2e/kubernetes/build` made last
+    #[arg(long, value_name = "FOLDER", requires = "real")]
+    components: Option<PathBuf>,
     /// What to print
     #[arg(short, long, value_enum, default_value_t = Output::Table)]
     output: Output,
@@ -86,6 +94,9 @@ struct RunArguments {
 
 #[derive(Debug, Args)]
 struct ListArguments {
+    /// Those that need real components, instead of those that need none
+    #[arg(long)]
+    real: bool,
     /// What to print
     #[arg(short, long, value_enum, default_value_t = Output::Table)]
     output: Output,
@@ -108,6 +119,7 @@ struct Listed {
     subjects: Vec<Subject>,
     cases: Vec<u32>,
     matrix: bool,
+    real: bool,
 }
 
 /// Runs the command; results go to `out`, progress to `err`.
@@ -116,7 +128,7 @@ pub fn run(lab: Lab, out: &mut impl Write, err: &mut impl Write) -> Result<Outco
         What::Run(arguments) => run_scenarios(&arguments, out, err),
         What::Matrix(arguments) => matrix::run(&arguments, out, err),
         What::Bench(arguments) => bench::run(&arguments, out, err),
-        What::List(arguments) => list(arguments.output, out).map(|()| Outcome::Held),
+        What::List(arguments) => list(&arguments, out).map(|()| Outcome::Held),
         What::Show { name } => show(&name, out).map(|()| Outcome::Held),
         What::Actor(actor) => {
             runtime()?.block_on(actor::run(actor)).map_err(unable)?;
@@ -134,9 +146,19 @@ fn run_scenarios(
     out: &mut impl Write,
     err: &mut impl Write,
 ) -> Result<Outcome, Failure> {
+    let components = arguments
+        .real
+        .then(|| Components::find(arguments.components.as_deref()))
+        .transpose()
+        .map_err(unable)?;
     let mut orders = Vec::new();
     for name in &arguments.scenarios {
-        orders.push(order(name, &arguments.subjects, arguments.time_scale)?);
+        orders.push(order(
+            name,
+            &arguments.subjects,
+            arguments.time_scale,
+            components.as_ref(),
+        )?);
     }
     let timeline = Timeline::new(colours(&io::stderr()), orders.len() > 1);
     let live = arguments.live;
@@ -169,6 +191,7 @@ pub(crate) fn order(
     name: &str,
     subjects: &[Subject],
     time_scale: Option<f64>,
+    components: Option<&Components>,
 ) -> Result<Order, Failure> {
     let (file, yaml) = scenario::read(name).map_err(input)?;
     let order = Order {
@@ -176,6 +199,7 @@ pub(crate) fn order(
         yaml,
         subjects: subjects.to_vec(),
         time_scale,
+        components: components.cloned(),
     };
     let scenario = order.scenario().map_err(input)?;
     let absent = scenario
@@ -268,9 +292,10 @@ pub(crate) fn outcome(runs: &[Run]) -> Outcome {
     }
 }
 
-fn list(output: Output, out: &mut impl Write) -> Result<(), Failure> {
+fn list(arguments: &ListArguments, out: &mut impl Write) -> Result<(), Failure> {
     let mut known = Vec::new();
-    for built_in in BUILT_IN {
+    let listed: &[BuiltIn] = if arguments.real { &REAL } else { &BUILT_IN };
+    for built_in in listed {
         let scenario = Scenario::parse(built_in.name, built_in.yaml).map_err(input)?;
         known.push(Listed {
             scenario: scenario.name,
@@ -278,9 +303,10 @@ fn list(output: Output, out: &mut impl Write) -> Result<(), Failure> {
             subjects: scenario.subjects.into_keys().collect(),
             cases: scenario.cases,
             matrix: scenario.matrix,
+            real: scenario.real,
         });
     }
-    let text = match output {
+    let text = match arguments.output {
         Output::Json => serde_json::to_string_pretty(&known).map_err(unable)? + "\n",
         Output::Table => table::listed(
             known

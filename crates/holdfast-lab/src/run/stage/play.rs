@@ -33,6 +33,7 @@ impl Stage {
         self.watch_until(moment(self.scenario.after.seconds_at(scale)))
             .await?;
         self.course.end = monotonic_seconds();
+        self.note_relists();
         self.last_look().await
     }
 
@@ -93,6 +94,7 @@ impl Stage {
             Some(Target::Named(names)) => names.clone(),
             Some(Target::Faulted) => self.course.faulted.clone(),
             Some(Target::InUse) => self.in_use(),
+            Some(Target::Nodes) => self.nodes(),
         };
         if targets.is_empty() && step.verb.target().is_some() {
             return Err(RunError::Unused {
@@ -116,6 +118,11 @@ impl Stage {
         self.marks.push((t, told.clone()));
         self.tell(t, "world".to_owned(), (told, String::new(), Tone::Fault));
         Ok(())
+    }
+
+    fn nodes(&self) -> Vec<String> {
+        let subjects = self.sights.keys();
+        subjects.map(|subject| subject.node().to_owned()).collect()
     }
 
     fn note_effect(&mut self, effect: Effect, target: &str, t: f64) {

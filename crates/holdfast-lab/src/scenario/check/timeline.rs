@@ -5,6 +5,7 @@ use crate::fault::{Step, Target, Verb};
 use crate::scenario::ScenarioError;
 use crate::scenario::raw::{RawNames, RawStep};
 use crate::span::{self, Span};
+use crate::world::etcd_member;
 
 impl Reader<'_> {
     pub(super) fn timeline(&self) -> Result<Vec<Step>, ScenarioError> {
@@ -50,8 +51,16 @@ impl Reader<'_> {
         let mut used = vec!["target"];
         let server = || self.target(field, raw, servers);
         let part = || self.target(field, raw, &parts);
+        let place = || match &raw.target {
+            Some(RawNames::One(name)) if name == "nodes" => Ok(Target::Nodes),
+            _ => part(),
+        };
+        // A process also beside a server, where the components are real.
+        let members: Vec<String> = servers.iter().map(|server| etcd_member(server)).collect();
+        let processes = [parts.clone(), members].concat();
+        let process = || self.target(field, raw, &processes);
         let verb = match raw.verb.as_str() {
-            "continue" => Verb::Continue(part()?),
+            "continue" => Verb::Continue(process()?),
             "delay" => {
                 used.push("by");
                 Verb::Delay(server()?, self.needed(field, "by", raw.by, span::ACCEPTED)?)
@@ -76,9 +85,9 @@ impl Reader<'_> {
                 used.clear();
                 Verb::HealName
             }
-            "kill" => Verb::Kill(part()?),
-            "link-down" => Verb::LinkDown(part()?),
-            "link-up" => Verb::LinkUp(part()?),
+            "kill" => Verb::Kill(process()?),
+            "link-down" => Verb::LinkDown(place()?),
+            "link-up" => Verb::LinkUp(place()?),
             "not-ready" => Verb::NotReady(server()?),
             "ready" => Verb::Ready(server()?),
             "restore" => Verb::Restore(part()?),
@@ -95,8 +104,9 @@ impl Reader<'_> {
                 used = vec!["to", "lifetime"];
                 Verb::SetName(self.listed(field, raw.to.as_ref(), &parts)?, raw.lifetime)
             }
-            "start" => Verb::Start(part()?),
-            "stop" => Verb::Stop(part()?),
+            "start" => Verb::Start(process()?),
+            "stop" => Verb::Stop(process()?),
+            "terminate" => Verb::Terminate(process()?),
             _ => {
                 return Err(self.wrong(
                     format!("{field}.verb"),

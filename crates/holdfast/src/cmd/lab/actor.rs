@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use holdfast_lab::actor::{StartError, api_server, balancer, client, dns};
+use holdfast_lab::actor::{StartError, api_server, balancer, client, dns, observer};
 use holdfast_lab::span::Span;
 
 #[derive(Debug, Args)]
@@ -60,6 +60,13 @@ enum Kind {
         active: usize,
         #[arg(long, value_parser = duration)]
         fresh: Option<Duration>,
+    },
+    /// Tells what a real cluster's API says of its nodes
+    Observer {
+        #[arg(long, required = true)]
+        kubeconfig: Vec<PathBuf>,
+        #[arg(long, value_parser = duration, default_value = "500ms")]
+        every: Duration,
     },
     /// A DNS server whose answers are scripted
     Dns {
@@ -117,6 +124,13 @@ pub(super) async fn run(actor: Actor) -> Result<(), StartError> {
                 fresh,
             };
             client::run(options).await
+        }
+        Kind::Observer { kubeconfig, every } => {
+            observer::run(observer::Observer {
+                kubeconfigs: kubeconfig,
+                every,
+            })
+            .await
         }
         Kind::Dns { listen, zone_name } => {
             dns::run(dns::DnsServer {

@@ -62,7 +62,7 @@ pub(super) fn run(
     };
     let mut orders = Vec::new();
     for fault in &faults {
-        let one = order(fault, &subjects, None)?;
+        let one = order(fault, &subjects, None, None)?;
         orders.extend(std::iter::repeat_n(one, usize::from(matrix.loops)));
     }
     let jobs = usize::from(matrix.jobs);

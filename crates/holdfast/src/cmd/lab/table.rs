@@ -16,7 +16,7 @@ pub(crate) enum Columns {
 }
 
 /// The columns after scenario and node, and whether [`Columns::Few`] has them.
-const FIGURES: [(&str, bool); 8] = [
+const FIGURES: [(&str, bool); 11] = [
     ("WORST GAP", true),
     ("CUT AFTER", true),
     ("FIRST SUCCESS", false),
@@ -25,13 +25,23 @@ const FIGURES: [(&str, bool); 8] = [
     ("NEW FAILED", false),
     ("NOTREADY 40s", true),
     ("NOTREADY 50s", true),
+    ("NOTREADY", true),
+    ("EVICTIONS", true),
+    ("RELISTS", true),
 ];
+
+/// Those that only a real API can tell; they are shown where one did.
+const TOLD_BY_THE_API: usize = 8;
 
 /// The results of runs: one row per subject, which clocks were scaled, and what was expected and did
 /// not come true.
 pub(crate) fn results(runs: &[Run], columns: Columns) -> String {
-    let shown =
-        |index: usize| columns == Columns::All || FIGURES.get(index).is_some_and(|(_, few)| *few);
+    let mut subjects = runs.iter().flat_map(|run| run.subjects.values());
+    let real = subjects.any(|subject| subject.figures.relists.is_some());
+    let shown = |index: usize| {
+        (real || index < TOLD_BY_THE_API)
+            && (columns == Columns::All || FIGURES.get(index).is_some_and(|(_, few)| *few))
+    };
     let mut table = plain();
     let figures = (0..).zip(FIGURES).filter(|(index, _)| shown(*index));
     let header = figures.map(|(_, (name, _))| name);
@@ -77,8 +87,9 @@ pub(super) fn plain() -> Table {
 }
 
 /// The figures in the order of [`FIGURES`].
-fn figures_of(found: &SubjectRun) -> [String; 8] {
+fn figures_of(found: &SubjectRun) -> [String; 11] {
     let figures = &found.figures;
+    let count = |figure: Option<u32>| figure.map_or_else(|| "-".to_owned(), |n| n.to_string());
     let truth = |grace: &str| match figures.not_ready.get(grace) {
         Some(true) => "yes".to_owned(),
         Some(false) => "no".to_owned(),
@@ -93,6 +104,9 @@ fn figures_of(found: &SubjectRun) -> [String; 8] {
         format!("{}/{}", figures.new_failed, figures.new_total),
         truth("40"),
         truth("50"),
+        count(figures.turned_not_ready),
+        count(figures.evictions),
+        count(figures.relists),
     ]
 }
 

@@ -1,0 +1,205 @@
+//! The real control plane of a world, started in the order in which its parts need each other.
+
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::path::{Path, PathBuf};
+
+use super::part::{Call, Readiness};
+use super::{DIRECTORY, World, WorldError, missing};
+use crate::certificates::{CertificateError, Certificates};
+use crate::kubernetes::command::{self, Machine};
+use crate::kubernetes::pki::{Pair, Pki, User};
+use crate::kubernetes::{Components, Program};
+use crate::measure::PartKind;
+use crate::peer;
+use crate::scenario::{ENDPOINT, Scenario};
+use crate::subject::API_PORT;
+
+/// The real components in a world.
+#[derive(Debug)]
+pub struct ControlPlane {
+    components: Components,
+    pki: Pki,
+    machines: Vec<Machine>,
+}
+
+/// Where the observer looks from.
+pub const OBSERVER: &str = "observer";
+
+/// The name of the etcd member beside a server; verbs reach it by this.
+pub fn etcd_member(server: &str) -> String {
+    format!("etcd-{server}")
+}
+
+impl ControlPlane {
+    /// Makes the keys, in the world's directory.
+    pub(super) fn prepare(components: &Components) -> Result<Self, WorldError> {
+        Ok(Self {
+            components: components.clone(),
+            pki: Pki::make(Path::new(DIRECTORY))?,
+            machines: Vec::new(),
+        })
+    }
+
+    /// The certificates that the rest of a world knows.
+    pub(super) fn certificates(&self, reachable: &[Ipv4Addr]) -> Result<Certificates, WorldError> {
+        let pair = self.pki.serve(
+            &[ENDPOINT, "localhost", "kubernetes.default.svc"],
+            reachable,
+        )?;
+        Ok(Certificates {
+            ca: self.pki.ca(),
+            server: pair.certificate,
+            key: pair.key,
+        })
+    }
+
+    /// The path of one of the components.
+    pub fn program(&self, program: Program) -> PathBuf {
+        self.components.program(program)
+    }
+
+    /// The version of the components.
+    pub fn version(&self) -> String {
+        self.components.version()
+    }
+
+    /// A kubeconfig for a kubelet that finds the API at `server`.
+    pub fn node_kubeconfig(&self, node: &str, server: &str) -> Result<PathBuf, WorldError> {
+        let user = User {
+            name: &format!("system:node:{node}"),
+            group: Some("system:nodes"),
+        };
+        Ok(self.pki.kubeconfig(user, server, ENDPOINT)?)
+    }
+
+    /// What nodes asked each server for, one JSON object per line.
+    pub fn audit_logs(&self) -> Vec<PathBuf> {
+        self.machines.iter().map(command::audit_log).collect()
+    }
+
+    fn admin_kubeconfig(&self, machine: &Machine) -> Result<PathBuf, WorldError> {
+        let user = User {
+            name: &format!("admin-{}", machine.name),
+            group: Some("system:masters"),
+        };
+        let server = format!("https://{}:{API_PORT}", machine.address);
+        Ok(self.pki.kubeconfig(user, &server, ENDPOINT)?)
+    }
+}
+
+impl World {
+    /// Starts an etcd member and an API server on each server's place, the balancers, and on the last
+    /// server the controller manager.
+    pub(super) fn start_control_plane(
+        &mut self,
+        scenario: &Scenario,
+        plane: &mut ControlPlane,
+    ) -> Result<(), WorldError> {
+        for server in &scenario.servers {
+            let place = self.places.get(server);
+            let place = place.ok_or_else(|| missing("start", server))?;
+            let folder = Path::new(DIRECTORY).join(server);
+            std::fs::create_dir_all(&folder).map_err(|source| CertificateError::Write {
+                path: folder.clone(),
+                source,
+            })?;
+            plane.machines.push(Machine {
+                name: server.clone(),
+                address: place.address,
+                folder,
+            });
+        }
+        let policy = Path::new(DIRECTORY).join("audit-policy.yaml");
+        write(&policy, command::AUDIT_POLICY)?;
+        let serving = Pair {
+            certificate: self.certificates.server.clone(),
+            key: self.certificates.key.clone(),
+        };
+        for machine in &plane.machines {
+            let call = Call {
+                place: machine.name.clone(),
+                program: plane.program(Program::Etcd),
+                arguments: command::etcd(machine, &plane.machines),
+                readiness: Readiness::Unasked,
+            };
+            self.start_part(&etcd_member(&machine.name), None, call)?;
+        }
+        for machine in &plane.machines {
+            let call = Call {
+                place: machine.name.clone(),
+                program: plane.program(Program::ApiServer),
+                arguments: command::api_server(machine, &plane.pki, &serving, &policy),
+                readiness: Readiness::Accepts(SocketAddrV4::new(machine.address, API_PORT)),
+            };
+            self.start_part(&machine.name, Some(PartKind::Server), call)?;
+        }
+        self.start_balancers(scenario)?;
+        if let Some(last) = plane.machines.last() {
+            let user = User {
+                name: "system:kube-controller-manager",
+                group: None,
+            };
+            // Its own server's loopback, as kubeadm sets it up.
+            let server = format!("https://127.0.0.1:{API_PORT}");
+            let kubeconfig = plane.pki.kubeconfig(user, &server, ENDPOINT)?;
+            let call = Call {
+                place: last.name.clone(),
+                program: plane.program(Program::ControllerManager),
+                arguments: command::controller_manager(&kubeconfig, &plane.pki, None),
+                readiness: Readiness::Unasked,
+            };
+            self.start_part("kcm", None, call)?;
+        }
+        Ok(())
+    }
+
+    fn start_balancers(&mut self, scenario: &Scenario) -> Result<(), WorldError> {
+        for (balancer, targets) in &scenario.balancers {
+            let haproxy = peer::find("haproxy").ok_or(WorldError::Balancer)?;
+            let listen = self
+                .api_addresses(std::slice::from_ref(balancer))
+                .first()
+                .copied()
+                .ok_or_else(|| missing("start", balancer))?;
+            let file = Path::new(DIRECTORY).join(format!("{balancer}.cfg"));
+            write(
+                &file,
+                &command::balancer(listen, &self.api_addresses(targets)),
+            )?;
+            let call = Call {
+                place: balancer.clone(),
+                program: haproxy,
+                arguments: vec![
+                    "-db".to_owned(),
+                    "-f".to_owned(),
+                    file.display().to_string(),
+                ],
+                readiness: Readiness::Accepts(listen),
+            };
+            self.start_part(balancer, Some(PartKind::Balancer), call)?;
+        }
+        Ok(())
+    }
+
+    /// Kubeconfigs with an administrator's rights, one for each server.
+    pub fn admin_kubeconfigs(&self) -> Result<Vec<PathBuf>, WorldError> {
+        let Some(plane) = &self.plane else {
+            return Ok(Vec::new());
+        };
+        plane
+            .machines
+            .iter()
+            .map(|machine| plane.admin_kubeconfig(machine))
+            .collect()
+    }
+}
+
+fn write(path: &Path, text: &str) -> Result<(), WorldError> {
+    std::fs::write(path, text).map_err(|source| {
+        CertificateError::Write {
+            path: path.to_owned(),
+            source,
+        }
+        .into()
+    })
+}
