@@ -27,7 +27,7 @@ mod story;
 mod view;
 mod wire;
 
-pub use protocol::{Action, ConnectionId, DialFailure, Input, Settings, Traffic};
+pub use protocol::{Action, ConnectionId, DialFailure, Input, Settings, Shortage, Traffic};
 pub use view::Identity;
 pub use wire::Wire;
 
@@ -62,8 +62,17 @@ const HELD_UP: Duration = Duration::from_millis(100);
 /// After this all evidence is stale, and gathered anew.
 const HELD_UP_LONG: Duration = Duration::from_millis(500);
 
-/// Clients that are turned away are written down at most this often: the count is in the metrics.
-const TURNED_AWAY_EVERY: Duration = Duration::from_secs(10);
+/// What many clients may meet at once is written down at most this often for each kind: the count is
+/// in the metrics.
+const OFTEN_MET_EVERY: Duration = Duration::from_secs(10);
+
+/// What many clients may meet at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum OftenMet {
+    FailedHere(Shortage),
+    TurnedAway,
+    Unused,
+}
 
 /// The agent's decisions.
 #[derive(Debug)]
@@ -73,7 +82,7 @@ pub struct Agent {
     upstreams: BTreeMap<SocketAddr, Upstream>,
     connections: BTreeMap<ConnectionId, Connection>,
     cuts: TokenBucket,
-    turned_away: TokenBucket,
+    often_met: BTreeMap<OftenMet, TokenBucket>,
     journal: Journal,
     memory: memory::Memory,
     /// Nodes of the cluster, once an API server has counted them.
@@ -109,7 +118,7 @@ impl Agent {
             .unwrap_or(settings.cut_window);
         let mut agent = Self {
             cuts: TokenBucket::full(settings.cuts, cut_refill),
-            turned_away: TokenBucket::full(1, TURNED_AWAY_EVERY),
+            often_met: BTreeMap::new(),
             sources,
             upstreams: BTreeMap::new(),
             connections: BTreeMap::new(),
@@ -139,6 +148,11 @@ impl Agent {
     fn write(&mut self, now: Tick, entry: Entry) {
         let action = self.journal.write(now, entry);
         self.actions.push_back(Action::Report(action));
+    }
+
+    fn is_news(&mut self, now: Tick, kind: OftenMet) -> bool {
+        let fresh = || TokenBucket::full(1, OFTEN_MET_EVERY);
+        self.often_met.entry(kind).or_insert_with(fresh).take(now)
     }
 
     fn add(&mut self, now: Tick, address: SocketAddr) {
@@ -474,6 +488,11 @@ impl Machine for Agent {
                 self.fleet = Some(nodes);
                 self.sources.count_fleet(nodes);
             }
+            Input::FailedHere { shortage, evidence } => {
+                if self.is_news(now, OftenMet::FailedHere(shortage)) {
+                    self.write(now, story::failed_here(shortage, evidence));
+                }
+            }
             Input::Probed {
                 upstream,
                 id,
@@ -491,9 +510,14 @@ impl Machine for Agent {
             } => self.unanswered(now, connection, since, repeated),
             Input::Wire { connection, wire } => self.wired(now, connection, &wire),
             Input::TurnedAway => {
-                if self.turned_away.take(now) {
+                if self.is_news(now, OftenMet::TurnedAway) {
                     let entry = story::turned_away(&self.upstreams);
                     self.write(now, entry);
+                }
+            }
+            Input::Unused { evidence } => {
+                if self.is_news(now, OftenMet::Unused) {
+                    self.write(now, story::unused(evidence));
                 }
             }
         }

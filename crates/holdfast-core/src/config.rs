@@ -13,6 +13,7 @@ use crate::sources::{Expiry, canonical, is_own};
 mod raw;
 #[cfg(test)]
 mod tests;
+pub mod time;
 
 pub use raw::{
     LogFormat, LogLevel, RawConfig, RawDns, RawDrain, RawLimits, RawLog, RawProbe, RawShutdown,
@@ -92,6 +93,8 @@ pub struct Config {
     pub cuts: u32,
     /// See [`RawLimits::window`].
     pub cut_window: Duration,
+    /// See [`RawLimits::first_byte`].
+    pub first_byte: Duration,
     /// See [`RawShutdown::timeout`].
     pub shutdown: Duration,
     /// See [`RawLog::format`].
@@ -254,6 +257,12 @@ impl Config {
             cut_window: within(
                 "limits.window",
                 raw.limits.window,
+                (1_000, 3_600_000),
+                "1s to 1h",
+            )?,
+            first_byte: within(
+                "limits.firstByte",
+                raw.limits.first_byte,
                 (1_000, 3_600_000),
                 "1s to 1h",
             )?,

@@ -33,6 +33,17 @@ pub const PATIENCE_HOPELESS: Duration = Duration::from_millis(800);
 /// after 1 s and after 3 s (RFC 6298, section 2).
 pub const PATIENCE_HOPEFUL: Duration = Duration::from_secs(5);
 
+/// A client that has sent nothing for this long is closed unless another time is set. API servers do
+/// the same after 32 s (the time for a request's header, which bounds the TLS handshake too:
+/// `ReadHeaderTimeout` in kube-apiserver's `secure_serving.go`), so nobody loses a connection that a
+/// server would have kept. A connection that was ever used has no such bound.
+pub const FIRST_BYTE_WITHIN: Duration = Duration::from_mins(1);
+
+/// An upstream that ends a connection whose client has said nothing is left for the next candidate
+/// only if it does so within this time of connecting: a balancer without targets accepts and closes
+/// at once. Later it is the server that lost patience, and every other server would too.
+const ENDED_AT_ONCE: Duration = Duration::from_secs(5);
+
 /// Pause before all candidates are tried once more.
 const REDIAL: Duration = Duration::from_millis(150);
 
@@ -63,12 +74,23 @@ pub enum Action {
     Dial(DialId, SocketAddr),
     /// Drop a dial or its connection.
     Drop(DialId),
+    /// Close the client's connection in order: it never said anything, and this ended the wait.
+    Leave(Wait),
     /// Reset the client: nothing could serve it.
     Refuse,
     /// An upstream is late with its first bytes; tell the agent.
     Stalled(DialId),
     /// From now on bytes pass between the client and this connection alone.
     Win(DialId),
+}
+
+/// What ended the wait for a client that says nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// The time for its first byte is over.
+    Over,
+    /// Its upstream has closed the connection.
+    UpstreamClosed,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,6 +106,7 @@ struct Dial {
     patience: Duration,
     started: Tick,
     state: State,
+    connected_at: Option<Tick>,
     /// When it is late: some time after it was connected and given the client's first bytes.
     late_at: Option<Tick>,
     stalled: bool,
@@ -95,6 +118,7 @@ pub struct Opening {
     candidates: Candidates,
     next: usize,
     started: Tick,
+    first_byte: Duration,
     dials: Vec<Dial>,
     redial_at: Option<Tick>,
     client_spoke: bool,
@@ -111,6 +135,7 @@ impl Opening {
             candidates,
             next: 0,
             started: now,
+            first_byte: FIRST_BYTE_WITHIN,
             dials: Vec::new(),
             redial_at: None,
             client_spoke: false,
@@ -121,6 +146,13 @@ impl Opening {
         };
         opening.dial_next(now);
         opening
+    }
+
+    /// The same with another time for the client's first byte.
+    #[must_use]
+    pub const fn with_first_byte(mut self, within: Duration) -> Self {
+        self.first_byte = within;
+        self
     }
 
     /// The address of a dial.
@@ -139,6 +171,7 @@ impl Opening {
             patience: candidate.patience,
             started: now,
             state: State::Dialing,
+            connected_at: None,
             late_at: None,
             stalled: false,
         });
@@ -158,14 +191,24 @@ impl Opening {
     }
 
     fn refuse(&mut self) {
+        self.give_up(Action::Refuse);
+    }
+
+    fn give_up(&mut self, how: Action) {
         for (id, dial) in self.dials.iter_mut().enumerate() {
             if dial.state != State::Gone {
                 dial.state = State::Gone;
                 self.actions.push_back(Action::Drop(id));
             }
         }
+        self.attached = None;
         self.done = true;
-        self.actions.push_back(Action::Refuse);
+        self.actions.push_back(how);
+    }
+
+    /// When a client that says nothing is closed.
+    fn wait_over(&self) -> Option<Tick> {
+        (!self.client_spoke && self.attached.is_some()).then(|| self.started + self.first_byte)
     }
 
     /// Turned away at this time unless something has connected by then.
@@ -264,6 +307,7 @@ impl Machine for Opening {
                     return;
                 }
                 dial.state = State::Connected;
+                dial.connected_at = Some(now);
                 if self.client_spoke {
                     self.ask_connected(now);
                 }
@@ -279,6 +323,10 @@ impl Machine for Opening {
                     return;
                 }
                 dial.state = State::Gone;
+                let stood = dial.connected_at.map(|at| now.since(at));
+                if !self.client_spoke && stood >= Some(ENDED_AT_ONCE) {
+                    return self.give_up(Action::Leave(Wait::UpstreamClosed));
+                }
                 if self.attached == Some(id) {
                     self.attached = None;
                     let other = self.connected().map(|(id, _)| id).next();
@@ -314,6 +362,9 @@ impl Machine for Opening {
         }
         if self.connected().next().is_none() && now >= self.deadline() {
             return self.refuse();
+        }
+        if self.wait_over().is_some_and(|at| now >= at) {
+            return self.give_up(Action::Leave(Wait::Over));
         }
         if self.redial_at.is_some_and(|at| now >= at) {
             self.redial_at = None;
@@ -353,6 +404,7 @@ impl Machine for Opening {
             self.redial_at,
             self.dial_hedge(),
             self.first_byte_hedge(),
+            self.wait_over(),
         ]
         .into_iter()
         .flatten()

@@ -18,12 +18,23 @@ pub enum Reason {
     AddressRemoved,
     /// Every upstream looks bad, so all of them are tried: nothing is made worse.
     AllUpstreamsBad,
+    /// The client connected and never sent a byte.
+    ClientSilent,
     /// TCP connects, but TLS is never answered, and a connection there is silent too.
     Hung,
+    /// This node itself could not do it (memory, permission, address family): nothing is concluded
+    /// about any upstream.
+    LocalFailure,
     /// The address looks bad, but so does every other: the fault is this node's own network.
     LocalFaultSuspected,
     /// Nothing has been heard from the address yet.
     NotYetProven,
+    /// This process or the node has no free descriptor (`EMFILE`, `ENFILE`): nothing is concluded
+    /// about any upstream.
+    OutOfDescriptors,
+    /// This node has no free local port or no source address for that family (`EADDRNOTAVAIL`):
+    /// nothing is concluded about any upstream.
+    OutOfPorts,
     /// The drain time is over and the connection is still open.
     DrainTimeOver,
     /// A source could not be asked, or its answer could not be used; what it said before stands.
@@ -59,13 +70,17 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason, in declaration order; reference docs and metrics are built from it.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 25] = [
         Self::AddressAdded,
         Self::AddressRemoved,
         Self::AllUpstreamsBad,
+        Self::ClientSilent,
         Self::Hung,
+        Self::LocalFailure,
         Self::LocalFaultSuspected,
         Self::NotYetProven,
+        Self::OutOfDescriptors,
+        Self::OutOfPorts,
         Self::DrainTimeOver,
         Self::SourceFailed,
         Self::SourceRecovered,
@@ -89,9 +104,13 @@ impl Reason {
             Self::AddressAdded => "address-added",
             Self::AddressRemoved => "address-removed",
             Self::AllUpstreamsBad => "all-upstreams-bad",
+            Self::ClientSilent => "client-silent",
             Self::Hung => "hung",
+            Self::LocalFailure => "local-failure",
             Self::LocalFaultSuspected => "local-fault-suspected",
             Self::NotYetProven => "not-yet-proven",
+            Self::OutOfDescriptors => "out-of-descriptors",
+            Self::OutOfPorts => "out-of-ports",
             Self::DrainTimeOver => "drain-time-over",
             Self::SourceFailed => "source-failed",
             Self::SourceRecovered => "source-recovered",

@@ -463,6 +463,10 @@ impl Sim {
                 }
                 opening::Action::Dial(dial, upstream) => self.dial(id, dial, upstream),
                 opening::Action::Drop(_) => {}
+                // Every client of this world speaks at once.
+                opening::Action::Leave(_) => {
+                    self.clients.remove(&id);
+                }
                 opening::Action::Refuse => {
                     self.turned_away += 1;
                     self.clients.remove(&id);

@@ -26,6 +26,10 @@ pub struct Status {
     pub connections: usize,
     /// Nodes of the cluster, as an API server last counted them; it paces what the whole fleet asks.
     pub fleet: Option<u64>,
+    /// Client connections that the descriptor limit allows.
+    pub connections_most: usize,
+    /// While the agent stops: time until connections that are still open are closed.
+    pub draining_s: Option<f64>,
     /// Where addresses come from, and how each source does.
     pub sources: Vec<SourceStatus>,
     /// Every known API server address.
@@ -234,6 +238,10 @@ pub enum What {
     ConnectionDrained,
     /// A client was turned away, since nothing could serve it.
     ConnectionRefused,
+    /// A client that never sent a byte was closed.
+    ConnectionUnused,
+    /// Something failed on this node itself.
+    FailedHere,
     /// A source failed or came back.
     SourceChanged,
     /// Something that would have been done was not done, for safety.
@@ -242,13 +250,15 @@ pub enum What {
 
 impl What {
     /// Every kind of action, in declaration order.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::UpstreamAdded,
         Self::UpstreamRemoved,
         Self::VerdictChanged,
         Self::ConnectionCut,
         Self::ConnectionDrained,
         Self::ConnectionRefused,
+        Self::ConnectionUnused,
+        Self::FailedHere,
         Self::SourceChanged,
         Self::Withheld,
     ];
@@ -262,6 +272,8 @@ impl What {
             Self::ConnectionCut => "connection-cut",
             Self::ConnectionDrained => "connection-drained",
             Self::ConnectionRefused => "connection-refused",
+            Self::ConnectionUnused => "connection-unused",
+            Self::FailedHere => "failed-here",
             Self::SourceChanged => "source-changed",
             Self::Withheld => "withheld",
         }

@@ -53,14 +53,35 @@ pub fn end_unacknowledged(stream: &TcpStream, time: Duration) -> io::Result<()> 
 /// Why a connection could not be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DialError {
-    /// This process or its kernel is out of something: says nothing about the upstream.
-    Local,
+    /// This node's own doing: says nothing about the upstream.
+    Local(Shortage),
     /// Nothing listens there.
     Refused,
     /// Not answered in the kernel's time.
     TimedOut,
     /// No way there.
     Unreachable,
+}
+
+/// What this node lacks for a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shortage {
+    /// Descriptors, of this process (`EMFILE`) or of the whole system (`ENFILE`).
+    Descriptors,
+    /// Local ports, or a source address of that family (`EADDRNOTAVAIL`, connect(2)).
+    Ports,
+    /// Something else: memory (`ENOBUFS`, `ENOMEM`), permission (`EACCES`, `EPERM` from a packet
+    /// filter), the address family (`EAFNOSUPPORT`).
+    Other,
+}
+
+/// What this node lacked when a system call failed like that.
+pub fn shortage(error: &io::Error) -> Shortage {
+    match Errno::from_io_error(error) {
+        Some(Errno::MFILE | Errno::NFILE) => Shortage::Descriptors,
+        Some(Errno::ADDRNOTAVAIL | Errno::ADDRINUSE | Errno::AGAIN) => Shortage::Ports,
+        _ => Shortage::Other,
+    }
 }
 
 /// Sorts an error of `connect` (connect(2), tcp(7); `EHOSTUNREACH` also comes when nobody answers
@@ -72,7 +93,7 @@ pub fn failure(error: &io::Error) -> DialError {
             DialError::Unreachable
         }
         Some(Errno::TIMEDOUT) => DialError::TimedOut,
-        _ => DialError::Local,
+        _ => DialError::Local(shortage(error)),
     }
 }
 
@@ -108,8 +129,14 @@ mod tests {
             (Errno::NETDOWN, DialError::Unreachable),
             (Errno::HOSTDOWN, DialError::Unreachable),
             (Errno::TIMEDOUT, DialError::TimedOut),
-            (Errno::MFILE, DialError::Local),
-            (Errno::INVAL, DialError::Local),
+            (Errno::MFILE, DialError::Local(Shortage::Descriptors)),
+            (Errno::NFILE, DialError::Local(Shortage::Descriptors)),
+            (Errno::ADDRNOTAVAIL, DialError::Local(Shortage::Ports)),
+            (Errno::AFNOSUPPORT, DialError::Local(Shortage::Other)),
+            (Errno::ACCESS, DialError::Local(Shortage::Other)),
+            (Errno::PERM, DialError::Local(Shortage::Other)),
+            (Errno::NOBUFS, DialError::Local(Shortage::Other)),
+            (Errno::INVAL, DialError::Local(Shortage::Other)),
         ];
         for (errno, expected) in cases {
             assert_eq!(failure(&io::Error::from(errno)), expected, "{errno}");

@@ -42,16 +42,19 @@ thread_local! {
 /// How a connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// Both sides closed in order.
-    Closed,
+    /// Both sides closed in order, the client first.
+    ClientClosed,
     /// The client's socket failed.
     ClientFailed,
+    /// Both sides closed in order, the upstream first.
+    UpstreamClosed,
     /// The upstream's socket failed.
     UpstreamFailed,
 }
 
 /// Moves bytes both ways until both sides have closed or one has failed. `clock` gives the
-/// milliseconds that go to the [`Flow`].
+/// milliseconds that go to the [`Flow`]. The caller drops both sockets then, which tells the side
+/// that closed first that the other one has closed too.
 pub async fn pump(
     client: &mut TcpStream,
     upstream: &mut TcpStream,
@@ -85,13 +88,22 @@ pub async fn pump(
         end = &mut up => end.map(|()| true),
         end = &mut down => end.map(|()| false),
     };
-    let rest = match first {
+    let up_is_over = match first {
         Err(end) => return end,
-        Ok(up_is_over) => half_open(flow, async move {
-            if up_is_over { down.await } else { up.await }
-        }),
+        Ok(up_is_over) => up_is_over,
     };
-    rest.await.err().unwrap_or(End::Closed)
+    let (end, told) = if up_is_over {
+        (End::ClientClosed, to_upstream.as_ref())
+    } else {
+        (End::UpstreamClosed, to_client.as_ref())
+    };
+    // The peer may be gone already; its own direction tells. The other side needs no such call: when
+    // its direction is over both sockets are closed.
+    drop(SockRef::from(told).shutdown(std::net::Shutdown::Write));
+    let rest = half_open(flow, async move {
+        if up_is_over { down.await } else { up.await }
+    });
+    rest.await.err().unwrap_or(end)
 }
 
 /// Waits for the other direction for as long as it moves bytes.
@@ -175,8 +187,6 @@ async fn one_way(from: &mut ReadHalf<'_>, to: &TcpStream, way: &Way<'_>) -> Resu
             break;
         }
     }
-    // The peer may be gone already; its own direction tells.
-    drop(SockRef::from(to).shutdown(std::net::Shutdown::Write));
     Ok(())
 }
 

@@ -1,10 +1,13 @@
 //! `/livez`, `/readyz`, `/status` and `/metrics` for people and their monitoring.
 
+mod door;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::State;
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::middleware::map_response;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
@@ -38,15 +41,23 @@ impl Admin {
         timeout(LOOP_ANSWERS_WITHIN, ask).await.ok().flatten()
     }
 
-    /// Serves until `stop`.
+    /// Serves until `stop`. Each connection carries one answer.
     pub(crate) async fn serve(self, listener: TcpListener, stop: CancellationToken) {
+        let close = (header::CONNECTION, HeaderValue::from_static("close"));
         let router = Router::new()
             .route("/livez", get(livez))
             .route("/readyz", get(readyz))
             .route("/status", get(status))
             .route("/metrics", get(metrics))
+            .layer(map_response(move |mut response: Response| {
+                response
+                    .headers_mut()
+                    .insert(close.0.clone(), close.1.clone());
+                std::future::ready(response)
+            }))
             .with_state(self);
-        let serving = axum::serve(listener, router).with_graceful_shutdown(stop.cancelled_owned());
+        let door = door::Door::new(listener);
+        let serving = axum::serve(door, router).with_graceful_shutdown(stop.cancelled_owned());
         if let Err(error) = serving.await {
             tracing::error!(%error, "admin server ended");
         }
@@ -68,6 +79,11 @@ async fn livez(State(admin): State<Admin>) -> Response {
 async fn readyz(State(admin): State<Admin>) -> Response {
     match admin.status().await {
         Some(status) if status.ready => "ok\n".into_response(),
+        Some(status) if status.draining_s.is_some() => (
+            StatusCode::SERVICE_UNAVAILABLE,
+            "stopping: open connections may end, no new ones are taken; see /status\n",
+        )
+            .into_response(),
         Some(_) => (
             StatusCode::SERVICE_UNAVAILABLE,
             "no usable upstream; see /status\n",

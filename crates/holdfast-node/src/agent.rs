@@ -11,9 +11,8 @@ use holdfast_core::cache::Entry;
 use holdfast_core::chance::hash_text;
 use holdfast_core::config::{Config, Host};
 use holdfast_core::status::{ActionStatus, Source};
+use holdfast_linux::descriptors;
 use holdfast_linux::listen::{ListenError, listen};
-use rustix::process::{Resource, getrlimit, setrlimit};
-use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
@@ -23,16 +22,17 @@ use crate::admin::{Admin, StatusRequest};
 use crate::cache::CacheFile;
 use crate::clock::Clock;
 use crate::cluster::{self, Route};
-use crate::connection::Doorway;
+use crate::connection::{Doorway, most_connections};
 use crate::dns::NameWatch;
 use crate::drive::{Shell, drive};
 use crate::endpoint_slices::SliceWatch;
 use crate::fleet;
+use crate::listeners::{self, Listeners};
 use crate::metrics::Metrics;
 use crate::probe::Prober;
 use crate::report;
-use crate::signal;
-use crate::systemd::{self, Supervisor};
+use crate::signal::Signals;
+use crate::systemd::{self, Life, Supervisor};
 use crate::table::{Ending, Table};
 use crate::tls::{Identity, TlsError};
 
@@ -62,12 +62,15 @@ pub enum StartError {
 /// Whatever keeps it from starting; once it serves it does not fail.
 pub async fn run(config: Config, version: &str) -> Result<(), StartError> {
     let identity = Arc::new(Identity::load(&config.ca, &config.server_name)?);
-    raise_descriptor_limit();
-    let stop_signal = signal::stop().map_err(StartError::Signals)?;
-    let listeners: Vec<TcpListener> = open_listeners(&config.listen)?;
+    if let Err((limit, error)) = descriptors::raise() {
+        tracing::warn!(%error, limit, "descriptor limit could not be raised");
+    }
+    let mut signals = Signals::catch().map_err(StartError::Signals)?;
+    let listeners = listeners::open(&config.listen)?;
     let admin_listener = listen(config.admin)?;
 
     let clock = Clock::start();
+    // Whoever serves readers or watches connections does so until the last connection has ended.
     let stop = CancellationToken::new();
     let tasks = TaskTracker::new();
     let metrics = Arc::new(Metrics::default());
@@ -75,6 +78,7 @@ pub async fn run(config: Config, version: &str) -> Result<(), StartError> {
     let (facts, fact_queue) = mpsc::unbounded_channel();
     let (offer, candidates) = watch::channel(Arc::new(Candidates::default()));
     let (requests, status_requests) = mpsc::channel(STATUS_REQUESTS);
+    let (draining, drain_until) = watch::channel(None);
 
     let cluster = config
         .kubeconfig
@@ -86,16 +90,13 @@ pub async fn run(config: Config, version: &str) -> Result<(), StartError> {
         facts: facts.clone(),
         table: Arc::clone(&table),
         metrics: Arc::clone(&metrics),
+        first_byte: config.first_byte,
+        full_told_ms: Arc::default(),
     };
-    let bound: Vec<SocketAddr> = listeners
-        .iter()
-        .filter_map(|l| l.local_addr().ok())
-        .collect();
     // Port 0 lets the kernel choose; the log must say what it chose.
     let admin_bound = admin_listener.local_addr().unwrap_or(config.admin);
-    for listener in listeners {
-        tasks.spawn(accept(listener, doorway.clone(), stop.clone()));
-    }
+    let mut listeners = Listeners::start(listeners, doorway, tasks.clone());
+    let bound = listeners.bound();
     let admin = Admin {
         requests,
         metrics: Arc::clone(&metrics),
@@ -133,7 +134,10 @@ pub async fn run(config: Config, version: &str) -> Result<(), StartError> {
             node: node.clone(),
             endpoint: config.endpoint.to_string(),
             listeners: bound.clone(),
+            connections_most: most_connections(),
+            draining_s: None,
         },
+        drain_until,
         status_requests,
         supervisor: Supervisor::from_environment(),
         clock,
@@ -149,49 +153,27 @@ pub async fn run(config: Config, version: &str) -> Result<(), StartError> {
         loop_stop.clone(),
     ));
 
-    stop_signal.await;
+    signals.stop().await;
+    let until = Instant::now() + config.shutdown;
+    listeners.close();
+    draining.send_replace(Some(until));
+    systemd::stopping(config.shutdown);
     tracing::info!(
         connections = table.len(),
+        timeout = ?config.shutdown,
         "stopping, open connections may end until the timeout"
     );
+    tokio::select! {
+        () = drained(&table, until) => {}
+        () = signals.stop() => tracing::warn!("told to stop again, open connections are closed now"),
+    }
+    end_the_rest(&table).await;
     stop.cancel();
-    drain(&table, config.shutdown).await;
     loop_stop.cancel();
     drop(agent_loop.await);
     tasks.close();
     tracing::info!("agent stopped");
     Ok(())
-}
-
-/// Takes all the descriptors that the process may have: a connection needs two, and the usual soft
-/// limit of 1024 is there for programs with `select(2)` alone (systemd.exec(5), `LimitNOFILE`).
-fn raise_descriptor_limit() {
-    let mut limit = getrlimit(Resource::Nofile);
-    limit.current = limit.maximum;
-    if let Err(error) = setrlimit(Resource::Nofile, limit) {
-        tracing::warn!(%error, "descriptor limit could not be raised");
-    }
-}
-
-/// Binds every address that can be bound. IPv6 may be switched off on a node: as long as one
-/// listener stands, an address family that the kernel lacks is a warning.
-fn open_listeners(addresses: &[SocketAddr]) -> Result<Vec<TcpListener>, ListenError> {
-    let mut open = Vec::new();
-    let mut without_family = None;
-    for address in addresses {
-        match listen(*address) {
-            Ok(listener) => open.push(listener),
-            Err(error) if error.is_missing_family() => {
-                tracing::warn!(%error, "address family is not there, other listeners serve");
-                without_family = Some(error);
-            }
-            Err(error) => return Err(error),
-        }
-    }
-    match without_family {
-        Some(error) if open.is_empty() => Err(error),
-        _ => Ok(open),
-    }
 }
 
 /// The agent's own order of upstreams, for its own requests.
@@ -254,33 +236,6 @@ fn host_name() -> String {
         .into_owned()
 }
 
-/// After a failed accept (most often: out of descriptors, accept(2) EMFILE) the next try waits, since
-/// the kernel would fail it at once.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
-
-async fn accept(listener: TcpListener, doorway: Doorway, stop: CancellationToken) {
-    let mut failing = false;
-    loop {
-        let accepted = tokio::select! {
-            () = stop.cancelled() => return,
-            accepted = listener.accept() => accepted,
-        };
-        match accepted {
-            Ok((client, _)) => {
-                failing = false;
-                tokio::spawn(doorway.clone().serve(client));
-            }
-            Err(error) => {
-                if !failing {
-                    tracing::error!(%error, "accept failed, tried again until it works");
-                }
-                failing = true;
-                sleep(ACCEPT_PAUSE).await;
-            }
-        }
-    }
-}
-
 /// Connections are looked at this often.
 const WATCH_TICK: Duration = Duration::from_secs(1);
 
@@ -303,11 +258,14 @@ async fn watch_connections(
     }
 }
 
-async fn drain(table: &Table, time: Duration) {
-    let until = Instant::now() + time;
+/// Waits until all connections have ended, or until the time is over.
+async fn drained(table: &Table, until: Instant) {
     while table.len() > 0 && Instant::now() < until {
         sleep(DRAIN_TICK).await;
     }
+}
+
+async fn end_the_rest(table: &Table) {
     let left = table.len();
     if left > 0 {
         tracing::warn!(connections = left, "timeout is over, the rest is closed");
@@ -327,6 +285,7 @@ struct AgentShell {
     table: Arc<Table>,
     metrics: Arc<Metrics>,
     identity: core::Identity,
+    drain_until: watch::Receiver<Option<Instant>>,
     status_requests: mpsc::Receiver<StatusRequest>,
     supervisor: Supervisor,
     clock: Clock,
@@ -405,11 +364,24 @@ impl Shell<Agent> for AgentShell {
     }
 
     fn answer(&mut self, agent: &Agent, request: StatusRequest) {
+        let until = *self.drain_until.borrow();
+        self.identity.draining_s = until.map(|until| {
+            until
+                .saturating_duration_since(Instant::now())
+                .as_secs_f64()
+        });
         // A reader that has gone away needs no answer.
         drop(request.send(agent.status(self.clock.now(), &self.identity)));
     }
 
     fn settled(&mut self, agent: &Agent) {
-        self.supervisor.alive(agent.is_ready());
+        let life = if self.drain_until.borrow().is_some() {
+            Life::Draining
+        } else if agent.is_ready() {
+            Life::Serving
+        } else {
+            Life::WithoutUpstream
+        };
+        self.supervisor.alive(life);
     }
 }

@@ -36,9 +36,14 @@ pub fn read(path: &Path) -> Result<RawConfig, ReadError> {
         path: path.to_owned(),
         source,
     })?;
+    let name = path.display().to_string();
+    let in_file = serde_saphyr::render_options! { source_name: Some(name.as_str()) };
     serde_saphyr::from_str(&text).map_err(|error| ReadError::Wrong {
         path: path.to_owned(),
         // Who reports it says that it is one.
-        message: error.to_string().trim_start_matches("error: ").to_owned(),
+        message: error
+            .render_with_options(in_file)
+            .trim_start_matches("error: ")
+            .to_owned(),
     })
 }

@@ -6,15 +6,19 @@ use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::task::Poll;
+use std::time::Duration;
 
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use holdfast_core::agent::{DialFailure, Input};
+use holdfast_core::agent::{DialFailure, Input, Shortage};
 use holdfast_core::balance::Candidates;
 use holdfast_core::machine::Machine;
-use holdfast_core::opening::{self, DialId, Opening};
+use holdfast_core::opening::{self, DialId, Opening, Wait};
+use holdfast_linux::descriptors::{self, Lease};
 use holdfast_linux::dial::{self, DialError, reset_on_drop};
 use holdfast_linux::pump::{self, End, pump};
+use rustix::io::Errno;
 use tokio::io::{AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::sync::{mpsc, watch};
@@ -36,20 +40,57 @@ pub(crate) struct Doorway {
     pub(crate) facts: mpsc::UnboundedSender<Input>,
     pub(crate) table: Arc<Table>,
     pub(crate) metrics: Arc<Metrics>,
+    /// Time for a client's first byte.
+    pub(crate) first_byte: Duration,
+    /// When the agent was last told that the data path is full.
+    pub(crate) full_told_ms: Arc<AtomicU64>,
+}
+
+/// While the data path is full the agent is told at most this often.
+const FULL_TOLD_EVERY_MS: u64 = 1000;
+
+/// Descriptors of a connection: the client's socket and one to an upstream.
+const DESCRIPTORS: usize = 2;
+
+/// Connections that the descriptor limit allows.
+pub(crate) fn most_connections() -> usize {
+    descriptors::most() / DESCRIPTORS
 }
 
 impl Doorway {
-    fn tell(&self, fact: Input) {
+    pub(crate) fn tell(&self, fact: Input) {
         // Without a receiver the agent is stopping.
         drop(self.facts.send(fact));
     }
 
-    /// Serves one client until its connection ends.
-    pub(crate) async fn serve(self, mut client: TcpStream) {
+    /// Takes one client in: it is served by a task of its own, or reset at once when the data path
+    /// has no descriptors left.
+    pub(crate) fn admit(&self, client: TcpStream) {
         self.metrics.accepted.inc();
-        // Small frames in both directions: waiting to fill a segment would only delay them. A
-        // socket that fails here fails at its first read.
-        drop(client.set_nodelay(true));
+        if let Some(lease) = descriptors::take(DESCRIPTORS) {
+            tokio::spawn(self.clone().serve(client, lease));
+        } else {
+            reset_on_drop(&client);
+            drop(client);
+            self.metrics.ended(EndedBy::Refusal);
+            let now = self.clock.now_ms();
+            let told = self.full_told_ms.load(Relaxed);
+            if told == 0 || now >= told + FULL_TOLD_EVERY_MS {
+                self.full_told_ms.store(now.max(1), Relaxed);
+                self.tell(Input::FailedHere {
+                    shortage: Shortage::Descriptors,
+                    evidence: format!(
+                        "{} connections are open, and the descriptor limit allows {}",
+                        self.table.len(),
+                        most_connections()
+                    ),
+                });
+            }
+        }
+    }
+
+    /// Serves one client until its connection ends.
+    async fn serve(self, mut client: TcpStream, _descriptors: Lease) {
         let mut place = self.table.enter();
         let id = place.id;
         let by = match self.open(&client, &mut place).await {
@@ -58,9 +99,15 @@ impl Doorway {
                     .await
             }
             Opened::ClientGone => EndedBy::Client,
-            Opened::Refused => {
+            Opened::ClientSilent(evidence) => {
+                self.tell(Input::Unused { evidence });
+                EndedBy::Unused
+            }
+            Opened::Refused { by_upstreams } => {
                 reset_on_drop(&client);
-                self.tell(Input::TurnedAway);
+                if by_upstreams {
+                    self.tell(Input::TurnedAway);
+                }
                 EndedBy::Refusal
             }
             Opened::UpstreamLost(upstream) => {
@@ -89,11 +136,12 @@ impl Doorway {
         let flow = Arc::clone(&place.flow);
         let by = tokio::select! {
             end = pump(&mut *client, &mut *upstream, &flow, || self.clock.now_ms()) => match end {
-                End::Closed => EndedBy::Client,
+                End::ClientClosed => EndedBy::Client,
                 End::ClientFailed => {
                     reset_on_drop(upstream);
                     EndedBy::Client
                 }
+                End::UpstreamClosed => EndedBy::Upstream,
                 End::UpstreamFailed => {
                     reset_on_drop(client);
                     let failure = DialFailure::Ended;
@@ -119,7 +167,10 @@ impl Doorway {
 
     async fn open(&self, client: &TcpStream, place: &mut Place) -> Opened {
         let candidates = self.candidates.borrow().as_ref().clone();
-        let mut opening = Opening::new(self.clock.now(), candidates);
+        let mut opening =
+            Opening::new(self.clock.now(), candidates).with_first_byte(self.first_byte);
+        // Whether every dial so far failed on this side: then nothing is known about upstreams.
+        let mut only_here = false;
         let mut dials = FuturesUnordered::new();
         let mut upstreams: BTreeMap<DialId, Upstream> = BTreeMap::new();
         let mut first: Vec<u8> = Vec::new();
@@ -138,14 +189,25 @@ impl Doorway {
                         }
                     }
                     opening::Action::Dial(dial, address) => {
-                        dials.push(async move { (dial, address, dial::dial(address).await) });
+                        dials
+                            .push(async move { (dial, address, dial_within(dial, address).await) });
                     }
                     opening::Action::Drop(dial) => {
                         if let Some(lost) = upstreams.remove(&dial) {
                             reset_on_drop(&lost.stream);
                         }
                     }
-                    opening::Action::Refuse => return Opened::Refused,
+                    opening::Action::Leave(Wait::Over) => {
+                        return Opened::ClientSilent("the time for its first byte is over");
+                    }
+                    opening::Action::Leave(Wait::UpstreamClosed) => {
+                        return Opened::ClientSilent("its upstream closed the connection");
+                    }
+                    opening::Action::Refuse => {
+                        return Opened::Refused {
+                            by_upstreams: !only_here,
+                        };
+                    }
                     opening::Action::Stalled(dial) => {
                         if let Some(upstream) = opening.address(dial) {
                             self.tell(Input::Stalled { upstream });
@@ -153,7 +215,7 @@ impl Doorway {
                     }
                     opening::Action::Win(dial) => {
                         let Some(won) = upstreams.remove(&dial) else {
-                            return Opened::Refused;
+                            return Opened::Refused { by_upstreams: true };
                         };
                         return self.hand_over(won, &first, place).await;
                     }
@@ -173,6 +235,8 @@ impl Doorway {
                     return Opened::Ordered;
                 }
                 Some((dial, address, result)) = dials.next() => {
+                    let here = result.as_ref().is_err_and(is_local);
+                    only_here = here && (only_here || dial == 0);
                     Some(self.dialled(dial, address, result, &mut upstreams))
                 }
                 (dial, heard) = next_heard(&mut upstreams, &first) => match heard {
@@ -210,14 +274,15 @@ impl Doorway {
         &self,
         dial: DialId,
         address: SocketAddr,
-        result: io::Result<TcpStream>,
+        result: io::Result<(TcpStream, Option<Lease>)>,
         upstreams: &mut BTreeMap<DialId, Upstream>,
     ) -> opening::Input {
         match result {
-            Ok(stream) => {
+            Ok((stream, lease)) => {
                 let upstream = Upstream {
                     address,
                     stream,
+                    _descriptor: lease,
                     sent: 0,
                     spoke: false,
                 };
@@ -231,8 +296,11 @@ impl Doorway {
                     DialError::Refused => Some(DialFailure::Refused),
                     DialError::Unreachable => Some(DialFailure::Unreachable),
                     DialError::TimedOut => Some(DialFailure::TimedOut),
-                    DialError::Local => {
-                        tracing::error!(%error, upstream = %address, "dial failed on this side");
+                    DialError::Local(shortage) => {
+                        self.tell(Input::FailedHere {
+                            shortage: lacking(shortage),
+                            evidence: format!("connect to {address}: {error}"),
+                        });
                         None
                     }
                 };
@@ -262,10 +330,38 @@ impl Doorway {
     }
 }
 
+/// Dials with a descriptor of its own; that of the first dial came with the client.
+async fn dial_within(dial: DialId, upstream: SocketAddr) -> io::Result<(TcpStream, Option<Lease>)> {
+    let lease = if dial == 0 {
+        None
+    } else {
+        Some(descriptors::take(1).ok_or(Errno::MFILE)?)
+    };
+    Ok((dial::dial(upstream).await?, lease))
+}
+
+fn is_local(error: &io::Error) -> bool {
+    matches!(dial::failure(error), DialError::Local(_))
+}
+
+/// What a failed system call lacked, in the words of the agent.
+pub(crate) const fn lacking(shortage: dial::Shortage) -> Shortage {
+    match shortage {
+        dial::Shortage::Descriptors => Shortage::Descriptors,
+        dial::Shortage::Other => Shortage::Other,
+        dial::Shortage::Ports => Shortage::Ports,
+    }
+}
+
 enum Opened {
     ClientGone,
+    /// It never said anything, and why it waits no longer.
+    ClientSilent(&'static str),
     Ordered,
-    Refused,
+    /// By upstreams, or because this node could not even dial.
+    Refused {
+        by_upstreams: bool,
+    },
     Upstream(SocketAddr, TcpStream),
     UpstreamLost(SocketAddr),
 }
@@ -274,6 +370,7 @@ enum Opened {
 struct Upstream {
     address: SocketAddr,
     stream: TcpStream,
+    _descriptor: Option<Lease>,
     /// How many of the client's first bytes it has.
     sent: usize,
     spoke: bool,

@@ -22,6 +22,7 @@ mod dns;
 mod drive;
 mod endpoint_slices;
 mod fleet;
+mod listeners;
 pub mod metrics;
 mod probe;
 mod report;

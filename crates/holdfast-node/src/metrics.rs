@@ -71,6 +71,7 @@ pub(crate) enum EndedBy {
     Cut,
     Drain,
     Refusal,
+    Unused,
     Upstream,
 }
 
@@ -81,6 +82,7 @@ impl EndedBy {
             Self::Cut => "cut",
             Self::Drain => "drain",
             Self::Refusal => "refusal",
+            Self::Unused => "unused",
             Self::Upstream => "upstream",
         }
     }
@@ -133,7 +135,7 @@ impl Metrics {
 
     pub(crate) fn dial_failed(&self, kind: DialError) {
         let kind = Word(match kind {
-            DialError::Local => "local",
+            DialError::Local(_) => "local",
             DialError::Refused => "refused",
             DialError::TimedOut => "timed-out",
             DialError::Unreachable => "unreachable",
@@ -186,6 +188,18 @@ fn register_gauges(registry: &mut Registry, status: &Status) {
     let open: Gauge = Gauge::default();
     open.set(i64::try_from(status.connections).unwrap_or(i64::MAX));
     registry.register("connections", "Client connections open now", open);
+
+    let most: Gauge = Gauge::default();
+    most.set(i64::try_from(status.connections_most).unwrap_or(i64::MAX));
+    registry.register(
+        "connections_most",
+        "Client connections that the descriptor limit allows",
+        most,
+    );
+
+    let draining: Gauge = Gauge::default();
+    draining.set(status.draining_s.is_some().into());
+    registry.register("draining", "1 while the agent stops", draining);
 
     let ages: Family<SourceLabels, Seconds> = Family::default();
     let failing: Family<SourceLabels, Gauge> = Family::default();
@@ -244,7 +258,7 @@ fn register_gauges(registry: &mut Registry, status: &Status) {
 
 /// Name, kind, labels and meaning of every metric, for the reference docs and the test that holds
 /// them against what is served.
-pub const REFERENCE: [(&str, &str, &str, &str); 14] = [
+pub const REFERENCE: [(&str, &str, &str, &str); 16] = [
     (
         "holdfast_actions_total",
         "counter",
@@ -280,13 +294,25 @@ pub const REFERENCE: [(&str, &str, &str, &str); 14] = [
         "holdfast_connections_ended_total",
         "counter",
         "by",
-        "Client connections ended, by client, upstream, cut, drain, refusal",
+        "Client connections ended: by client or upstream (who closed first), cut, drain, refusal, unused (the client never sent a byte)",
+    ),
+    (
+        "holdfast_connections_most",
+        "gauge",
+        "",
+        "Client connections that the descriptor limit allows; more are reset",
     ),
     (
         "holdfast_dial_failures_total",
         "counter",
         "kind",
-        "Failed dials: refused, unreachable, timed-out, local (out of descriptors or the like)",
+        "Failed dials: refused, unreachable, timed-out, local (this node's own trouble: see holdfast_actions_total{what=\"failed-here\"})",
+    ),
+    (
+        "holdfast_draining",
+        "gauge",
+        "",
+        "1 while the agent stops and waits for open connections",
     ),
     (
         "holdfast_ready",

@@ -192,6 +192,6 @@ fn dial_progress(error: &io::Error) -> Progress {
         DialError::Unreachable => Progress::Unreachable,
         DialError::TimedOut => Progress::TimedOut,
         // Out of descriptors or the like: nothing was learnt about the upstream.
-        DialError::Local => Progress::Broken,
+        DialError::Local(_) => Progress::Broken,
     }
 }

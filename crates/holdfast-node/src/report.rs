@@ -3,11 +3,12 @@
 use holdfast_core::status::{ActionStatus, Verdict, What};
 use tracing::{info, warn};
 
-/// Logs an action: WARN for what is degraded but handled, INFO for the rest.
+/// Logs an action: WARN for what is degraded but handled, INFO for the rest. What it does not concern
+/// is left out.
 pub(crate) fn log(action: &ActionStatus) {
-    let upstream = action.upstream.map(|u| u.to_string()).unwrap_or_default();
-    let connection = action.connection.unwrap_or_default();
-    let verdict = action.verdict.map_or("", Verdict::as_str);
+    let upstream = action.upstream.map(tracing::field::display);
+    let connection = action.connection;
+    let verdict = action.verdict.map(Verdict::as_str);
     let (what, reason) = (action.what.as_str(), action.reason.as_str());
     let (evidence, next) = (&action.evidence, &action.next);
     if is_trouble(action) {
@@ -25,13 +26,14 @@ pub(crate) fn log(action: &ActionStatus) {
 
 fn is_trouble(action: &ActionStatus) -> bool {
     match action.what {
-        What::ConnectionRefused | What::Withheld => true,
+        What::ConnectionRefused | What::FailedHere | What::Withheld => true,
         What::SourceChanged => action.reason == holdfast_core::reason::Reason::SourceFailed,
         What::VerdictChanged => action
             .verdict
             .is_some_and(|v| matches!(v, Verdict::Silent | Verdict::Dead | Verdict::Foreign)),
         What::ConnectionCut
         | What::ConnectionDrained
+        | What::ConnectionUnused
         | What::UpstreamAdded
         | What::UpstreamRemoved => false,
     }

@@ -1,24 +1,46 @@
-//! The signals that stop the agent, and the one that must not.
+//! The signals that a person or a supervisor sends to the agent.
 
 use std::io;
 
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Waits for SIGTERM or SIGINT; both are caught from this call on. SIGHUP would end the process
-/// without a word (signal(7)) when its terminal closes; it is told and changes nothing.
-pub(crate) fn stop() -> io::Result<impl Future<Output = ()>> {
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut hangup = signal(SignalKind::hangup())?;
-    Ok(async move {
-        loop {
-            tokio::select! {
-                _ = terminate.recv() => return,
-                _ = interrupt.recv() => return,
-                _ = hangup.recv() => {
-                    tracing::warn!("SIGHUP changes nothing: restart the agent for a new configuration");
-                }
-            }
+/// What was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ask {
+    /// SIGHUP: read the configuration again.
+    Reload,
+    /// SIGTERM or SIGINT: drain, then end.
+    Stop,
+}
+
+/// The signals, caught from their creation on.
+#[derive(Debug)]
+pub(crate) struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+    hangup: Signal,
+}
+
+impl Signals {
+    pub(crate) fn catch() -> io::Result<Self> {
+        Ok(Self {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            hangup: signal(SignalKind::hangup())?,
+        })
+    }
+
+    /// The next one; cancel safe.
+    pub(crate) async fn next(&mut self) -> Ask {
+        tokio::select! {
+            _ = self.terminate.recv() => Ask::Stop,
+            _ = self.interrupt.recv() => Ask::Stop,
+            _ = self.hangup.recv() => Ask::Reload,
         }
-    })
+    }
+
+    /// The next that asks for the end.
+    pub(crate) async fn stop(&mut self) {
+        while self.next().await != Ask::Stop {}
+    }
 }

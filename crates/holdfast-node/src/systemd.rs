@@ -11,7 +11,25 @@ pub(crate) struct Supervisor {
     /// Half the watchdog's interval, as `sd_watchdog_enabled(3)` advises.
     every: Option<Duration>,
     pinged: Instant,
-    told_ready: Option<bool>,
+    told: Option<Life>,
+}
+
+/// What the agent does, for `systemctl status`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Life {
+    Draining,
+    Serving,
+    WithoutUpstream,
+}
+
+impl Life {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Draining => "stopping: open connections may end",
+            Self::Serving => "serving",
+            Self::WithoutUpstream => "no usable upstream; see holdfast status",
+        }
+    }
 }
 
 /// The listeners stand: units that are ordered after this one may start.
@@ -19,17 +37,30 @@ pub(crate) fn ready(status: &str) {
     notify(&[NotifyState::Ready, NotifyState::Status(status)]);
 }
 
+/// The end takes up to `time`, and a little for the rest: systemd waits for as long
+/// (`EXTEND_TIMEOUT_USEC=`), whatever `TimeoutStopSec=` says.
+pub(crate) fn stopping(time: Duration) {
+    let micros = u32::try_from((time + AFTER_DRAIN).as_micros()).unwrap_or(u32::MAX);
+    notify(&[
+        NotifyState::Stopping,
+        NotifyState::ExtendTimeoutUsec(micros),
+    ]);
+}
+
+/// What is left to do after the last connection has ended takes milliseconds.
+const AFTER_DRAIN: Duration = Duration::from_secs(5);
+
 impl Supervisor {
     pub(crate) fn from_environment() -> Self {
         Self {
             every: sd_notify::watchdog_enabled().map(|interval| interval / 2),
             pinged: Instant::now(),
-            told_ready: None,
+            told: None,
         }
     }
 
     /// The loop has just done its work.
-    pub(crate) fn alive(&mut self, upstream_usable: bool) {
+    pub(crate) fn alive(&mut self, life: Life) {
         if self
             .every
             .is_some_and(|every| self.pinged.elapsed() >= every)
@@ -37,13 +68,9 @@ impl Supervisor {
             self.pinged = Instant::now();
             notify(&[NotifyState::Watchdog]);
         }
-        if self.told_ready != Some(upstream_usable) {
-            self.told_ready = Some(upstream_usable);
-            notify(&[NotifyState::Status(if upstream_usable {
-                "serving"
-            } else {
-                "no usable upstream; see holdfast status"
-            })]);
+        if self.told != Some(life) {
+            self.told = Some(life);
+            notify(&[NotifyState::Status(life.as_str())]);
         }
     }
 }

@@ -126,6 +126,8 @@ fn a_status_is_valid() {
         "ready": true,
         "listeners": ["127.0.0.1:6445", "[::1]:6445"],
         "connections": 1,
+        "connections_most": 9904,
+        "draining_s": null,
         "sources": [{
             "source": "dns-a",
             "addresses": ["10.0.0.11:6443"],

@@ -70,6 +70,13 @@ pub enum Input {
         /// How many there are.
         nodes: u64,
     },
+    /// This node itself could not do something: says nothing about any upstream.
+    FailedHere {
+        /// What it lacked.
+        shortage: Shortage,
+        /// What failed, in words.
+        evidence: String,
+    },
     /// A probe made progress.
     Probed {
         /// The upstream.
@@ -119,6 +126,11 @@ pub enum Input {
         /// It has sent at two moments or more: one request may simply take long.
         repeated: bool,
     },
+    /// A client that never sent a byte was closed.
+    Unused {
+        /// What ended its wait, in words.
+        evidence: &'static str,
+    },
     /// What the kernel says about a connection's bytes. Told for connections with unanswered bytes,
     /// and for one connection of each upstream.
     Wire {
@@ -127,6 +139,17 @@ pub enum Input {
         /// The kernel's word.
         wire: Wire,
     },
+}
+
+/// What this node lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Shortage {
+    /// Descriptors.
+    Descriptors,
+    /// Local ports, or a source address.
+    Ports,
+    /// Something else: memory, permission, an address family.
+    Other,
 }
 
 /// How a dial failed.

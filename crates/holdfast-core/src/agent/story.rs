@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-use super::Upstream;
+use super::{Shortage, Upstream};
 use crate::health::{Change, Health};
 use crate::journal::Entry;
 use crate::machine::Tick;
@@ -51,7 +51,11 @@ pub(super) fn verdict(
         Reason::AllUpstreamsBad
         | Reason::LocalFaultSuspected
         | Reason::NotYetProven
+        | Reason::ClientSilent
         | Reason::DrainTimeOver
+        | Reason::LocalFailure
+        | Reason::OutOfDescriptors
+        | Reason::OutOfPorts
         | Reason::SourceFailed
         | Reason::SourceRecovered
         | Reason::RateLimited
@@ -96,4 +100,27 @@ pub(super) fn turned_away(upstreams: &BTreeMap<SocketAddr, Upstream>) -> Entry {
     Entry::new(What::ConnectionRefused, Reason::AllUpstreamsBad)
         .because(evidence)
         .then("all upstreams are tried again for each new connection")
+}
+
+pub(super) fn failed_here(shortage: Shortage, evidence: String) -> Entry {
+    let (reason, next) = match shortage {
+        Shortage::Descriptors => (
+            Reason::OutOfDescriptors,
+            "new clients are reset until others leave; LimitNOFILE= of the unit raises the limit",
+        ),
+        Shortage::Ports => (
+            Reason::OutOfPorts,
+            "tried again for each new connection; net.ipv4.ip_local_port_range widens the range",
+        ),
+        Shortage::Other => (Reason::LocalFailure, "tried again for each new connection"),
+    };
+    Entry::new(What::FailedHere, reason)
+        .because(evidence)
+        .then(next)
+}
+
+pub(super) fn unused(evidence: &str) -> Entry {
+    Entry::new(What::ConnectionUnused, Reason::ClientSilent)
+        .because(evidence)
+        .then("closed in order; others of this kind in the next 10 s are counted only")
 }

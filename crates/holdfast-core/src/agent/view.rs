@@ -18,6 +18,10 @@ pub struct Identity {
     pub endpoint: String,
     /// Addresses of the local listeners.
     pub listeners: Vec<SocketAddr>,
+    /// Client connections that the descriptor limit allows.
+    pub connections_most: usize,
+    /// While the agent stops: time until open connections are closed.
+    pub draining_s: Option<f64>,
 }
 
 impl Agent {
@@ -43,11 +47,13 @@ impl Agent {
             node: identity.node.clone(),
             endpoint: identity.endpoint.clone(),
             uptime_s: now.since_start().as_secs_f64(),
-            ready: self.is_ready(),
+            ready: self.is_ready() && identity.draining_s.is_none(),
             listeners: identity.listeners.clone(),
             connections: self.connections.len(),
             fleet: self.fleet,
             sources: self.sources.status(now, self.memory.state(now)),
+            connections_most: identity.connections_most,
+            draining_s: identity.draining_s,
             upstreams,
             actions: self.journal.entries(),
         }

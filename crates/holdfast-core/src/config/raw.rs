@@ -4,9 +4,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use jiff::fmt::serde::unsigned_duration::friendly::compact::required as friendly;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use super::time as friendly;
+use crate::opening::FIRST_BYTE_WITHIN;
 
 /// Configuration of `holdfast agent`. Durations are written like `500ms`, `5s`, `10m`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -156,6 +158,11 @@ pub struct RawLimits {
     /// Addresses that are taken from one source at most: each costs probes. A balancer's name has
     /// shown up to some dozens; what is known already stays.
     pub addresses: u32,
+    /// A client that has not sent a byte for this long after it connected is closed. A connection
+    /// that was ever used may stay idle for ever.
+    #[serde(with = "friendly")]
+    #[schemars(with = "String")]
+    pub first_byte: Duration,
 }
 
 impl Default for RawLimits {
@@ -164,6 +171,7 @@ impl Default for RawLimits {
             cuts: 6,
             window: Duration::from_mins(1),
             addresses: 64,
+            first_byte: FIRST_BYTE_WITHIN,
         }
     }
 }

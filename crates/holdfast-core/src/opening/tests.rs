@@ -138,11 +138,49 @@ fn a_slow_only_upstream_is_not_flooded_with_copies() {
 }
 
 #[test]
-fn a_client_that_says_nothing_is_served_and_waits() {
+fn a_client_that_says_nothing_waits_a_minute_and_is_closed_in_order() {
     let mut opening = opening(2, true);
     opening.handle(at(1), Input::Connected(0));
     orders(&mut opening);
+    assert_eq!(opening.next_wake(), Some(at(60_000)));
+    opening.wake(at(59_999));
+    assert_eq!(orders(&mut opening), []);
+    opening.wake(at(60_000));
+    let left = [Action::Drop(0), Action::Leave(Wait::Over)];
+    assert_eq!(orders(&mut opening), left);
     assert_eq!(opening.next_wake(), None);
+}
+
+#[test]
+fn case_31_a_client_that_has_spoken_once_is_never_closed_for_being_idle() {
+    let mut opening = opening(1, true);
+    opening.handle(at(1), Input::Connected(0));
+    opening.handle(at(2), Input::ClientSpoke);
+    for hour in 1..48 {
+        opening.wake(at(hour * 3_600_000));
+        for action in orders(&mut opening) {
+            assert!(!matches!(action, Action::Leave(_)), "{action:?}");
+        }
+    }
+}
+
+#[test]
+fn a_server_that_loses_patience_with_a_silent_client_costs_no_further_dial() {
+    let mut opening = opening(3, true);
+    opening.handle(at(1), Input::Connected(0));
+    orders(&mut opening);
+    opening.handle(at(32_000), Input::Failed(0));
+    let left = [Action::Leave(Wait::UpstreamClosed)];
+    assert_eq!(orders(&mut opening), left);
+}
+
+#[test]
+fn a_balancer_that_accepts_and_closes_at_once_is_left_for_the_next() {
+    let mut opening = opening(3, true);
+    opening.handle(at(1), Input::Connected(0));
+    orders(&mut opening);
+    opening.handle(at(20), Input::Failed(0));
+    assert_eq!(orders(&mut opening), [Action::Dial(1, address(2))]);
 }
 
 #[test]
@@ -155,7 +193,11 @@ fn case_16_with_nothing_usable_the_client_is_reset_within_a_second() {
             match action {
                 Action::Dial(id, _) => opening.handle(at(ms), Input::Failed(id)),
                 Action::Refuse => refused_at = Some(ms),
-                Action::Attach(_) | Action::Drop(_) | Action::Stalled(_) | Action::Win(_) => {}
+                Action::Attach(_)
+                | Action::Drop(_)
+                | Action::Leave(_)
+                | Action::Stalled(_)
+                | Action::Win(_) => {}
             }
         }
     }
@@ -231,7 +273,7 @@ fn s6_the_one_candidate_that_works_is_found_whatever_the_others_do() {
                             }
                         }
                         Action::Win(_) => won_at = Some(ms),
-                        Action::Refuse => panic!("{all:?} was refused"),
+                        Action::Leave(_) | Action::Refuse => panic!("{all:?} was refused"),
                         Action::Attach(_) | Action::Drop(_) | Action::Stalled(_) => {}
                     }
                 }
@@ -276,7 +318,7 @@ proptest! {
                             }
                         }
                     }
-                    Action::Refuse | Action::Win(_) => ends += 1,
+                    Action::Leave(_) | Action::Refuse | Action::Win(_) => ends += 1,
                     Action::Attach(_) | Action::Drop(_) | Action::Stalled(_) => {}
                 }
             }

@@ -182,6 +182,8 @@ pub(super) fn deed(action: &ActionStatus, part: Option<&str>) -> (String, String
         Deed::ConnectionCut => (format!("cut the connection to{whom}"), Tone::Good),
         Deed::ConnectionDrained
         | Deed::ConnectionRefused
+        | Deed::ConnectionUnused
+        | Deed::FailedHere
         | Deed::SourceChanged
         | Deed::UpstreamAdded
         | Deed::UpstreamRemoved

@@ -10,6 +10,7 @@ use tokio::io::Interest;
 use tokio::net::TcpStream;
 
 use super::{Side, Way};
+use crate::descriptors::{self, Lease};
 
 /// Bytes of a pipe. With the default of 64 KiB splicing costs as much as copying; with this it costs
 /// less than half. The kernel's limit for ordinary users is the same (`fs.pipe-max-size`, pipe(7)).
@@ -27,6 +28,7 @@ static POOL: Mutex<Vec<Pipe>> = Mutex::new(Vec::new());
 struct Pipe {
     read: OwnedFd,
     write: OwnedFd,
+    _descriptors: Lease,
 }
 
 impl Pipe {
@@ -35,10 +37,15 @@ impl Pipe {
         if let Some(pipe) = POOL.lock().pop() {
             return Some(pipe);
         }
+        let lease = descriptors::take(2)?;
         let (read, write) = pipe_with(PipeFlags::NONBLOCK | PipeFlags::CLOEXEC).ok()?;
         // A smaller pipe works too, if this user has used up its share of pipe memory.
         fcntl_setpipe_size(&write, PIPE).ok();
-        Some(Self { read, write })
+        Some(Self {
+            read,
+            write,
+            _descriptors: lease,
+        })
     }
 
     /// Keeps an empty pipe for the next one. One that still holds bytes is dropped instead, which is

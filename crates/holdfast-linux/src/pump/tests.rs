@@ -61,7 +61,7 @@ async fn every_byte_arrives_in_order_both_ways_against_a_slow_reader() {
     write.await.unwrap();
     echo.await.unwrap();
     assert!(got == expected);
-    assert_eq!(task.await.unwrap(), End::Closed);
+    assert_eq!(task.await.unwrap(), End::ClientClosed);
     assert_eq!(flow.to_upstream(), expected.len() as u64);
     assert_eq!(flow.to_client(), expected.len() as u64);
     assert_eq!(flow.heard_ms(), Some(41));
@@ -117,7 +117,24 @@ async fn one_side_may_close_and_still_get_its_answer() {
     let mut answer = String::new();
     client.read_to_string(&mut answer).await.unwrap();
     assert_eq!(answer, "answer");
-    assert_eq!(task.await.unwrap(), End::Closed);
+    assert_eq!(task.await.unwrap(), End::ClientClosed);
+}
+
+#[tokio::test]
+async fn the_side_that_closed_first_is_told_and_the_other_sees_the_end() {
+    let (mut client, mut upstream, _, task) = pumped().await;
+    upstream.write_all(b"goodbye").await.unwrap();
+    upstream.shutdown().await.unwrap();
+    let mut goodbye = String::new();
+    client.read_to_string(&mut goodbye).await.unwrap();
+    assert_eq!(goodbye, "goodbye");
+    // The other direction still works.
+    client.write_all(b"thanks").await.unwrap();
+    client.shutdown().await.unwrap();
+    let mut thanks = String::new();
+    upstream.read_to_string(&mut thanks).await.unwrap();
+    assert_eq!(thanks, "thanks");
+    assert_eq!(task.await.unwrap(), End::UpstreamClosed);
 }
 
 #[tokio::test]

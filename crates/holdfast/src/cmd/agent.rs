@@ -5,10 +5,9 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, anyhow};
 use clap::Args;
-use holdfast_core::config::{Config, ConfigError, LogFormat, LogLevel, RawConfig};
+use holdfast_core::config::{Config, ConfigError, LogFormat, LogLevel, RawConfig, time};
 use holdfast_node::agent::{self as node, StartError};
 use holdfast_node::config::read;
-use jiff::SignedDuration;
 use tracing_subscriber::EnvFilter;
 
 use crate::exit::{Failure, Outcome, input, unable};
@@ -68,13 +67,13 @@ pub struct Agent {
     )]
     pub dns_servers: Vec<String>,
     /// Time between two probes of one upstream [default: 500ms]
-    #[arg(long, value_name = "TIME", env = "HOLDFAST_PROBE_INTERVAL", value_parser = duration)]
+    #[arg(long, value_name = "TIME", env = "HOLDFAST_PROBE_INTERVAL", value_parser = time::parse)]
     pub probe_interval: Option<std::time::Duration>,
     /// Time for which connections stay on an upstream that drains [default: 10m]
-    #[arg(long, value_name = "TIME", env = "HOLDFAST_DRAIN_TIMEOUT", value_parser = duration)]
+    #[arg(long, value_name = "TIME", env = "HOLDFAST_DRAIN_TIMEOUT", value_parser = time::parse)]
     pub drain_timeout: Option<std::time::Duration>,
     /// Time that open connections get to end after SIGTERM [default: 5s]
-    #[arg(long, value_name = "TIME", env = "HOLDFAST_SHUTDOWN_TIMEOUT", value_parser = duration)]
+    #[arg(long, value_name = "TIME", env = "HOLDFAST_SHUTDOWN_TIMEOUT", value_parser = time::parse)]
     pub shutdown_timeout: Option<std::time::Duration>,
     /// Form of a log line: text or json [default: text]
     #[arg(long, value_name = "FORMAT", env = "HOLDFAST_LOG_FORMAT", value_parser = log_format)]
@@ -82,12 +81,6 @@ pub struct Agent {
     /// What is logged: error, warn, info or debug [default: info]
     #[arg(long, value_name = "LEVEL", env = "HOLDFAST_LOG_LEVEL", value_parser = log_level)]
     pub log_level: Option<LogLevel>,
-}
-
-fn duration(text: &str) -> Result<std::time::Duration, String> {
-    let wrong = || format!("found {text:?}; accepted: a time like 500ms, 5s or 10m");
-    let parsed: SignedDuration = text.parse().map_err(|_| wrong())?;
-    parsed.try_into().map_err(|_| wrong())
 }
 
 fn log_format(text: &str) -> Result<LogFormat, String> {

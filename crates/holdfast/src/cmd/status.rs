@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, anyhow, bail};
 use clap::{Args, ValueEnum};
-use comfy_table::{Cell, Color, Table, presets};
+use comfy_table::{Cell, Color, ContentArrangement, Table, presets};
 use holdfast_core::status::{ActionStatus, SourceStatus, Status, UpstreamStatus, Verdict};
 
 use crate::exit::{Failure, Outcome, unable};
@@ -96,10 +96,10 @@ fn get(admin: SocketAddr, path: &str) -> anyhow::Result<String> {
 }
 
 fn render(status: &Status, actions: usize, colours: bool) -> String {
-    let ready = if status.ready {
-        "serving"
-    } else {
-        "NO USABLE UPSTREAM"
+    let ready = match status.draining_s {
+        Some(left) => format!("STOPPING, open connections have {} left", span(left)),
+        None if status.ready => "serving".to_owned(),
+        None => "NO USABLE UPSTREAM".to_owned(),
     };
     let mut text = format!(
         "{} on {}: {ready}, {} connections, up {}, version {}\n\n",
@@ -120,6 +120,12 @@ fn render(status: &Status, actions: usize, colours: bool) -> String {
 fn table(colours: bool, header: &[&str]) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_header(header);
+    // On a terminal cells wrap within its width; in a pipe each row is one line, however long.
+    if let Some(width) = table.width() {
+        table
+            .set_width(width)
+            .set_content_arrangement(ContentArrangement::Dynamic);
+    }
     if colours {
         table.enforce_styling();
     } else {

@@ -83,6 +83,10 @@ fn a_time_without_its_unit_or_with_a_wrong_one_is_shown_where_it_stands() {
         let error = desk.refused_file(&format!("{least}probe:\n  interval: {text}\n"));
         assert!(error.contains("DIR/holdfast.yaml"), "{error}");
         assert!(error.contains("line 4"), "{found}: {error}");
+        assert!(error.contains("DIR/holdfast.yaml:4:13"), "{error}");
+        assert!(error.contains("interval: "), "{error}");
+        let told = format!("found \"{found}\"; accepted: a time like 500ms, 5s or 10m");
+        assert!(error.contains(&told), "{error}");
     }
     for text in ["500", "10parsecs", "-5s"] {
         let error = desk.refused_flags(2, &[&format!("--probe-interval={text}")]);

@@ -11,6 +11,8 @@ mod kubectl;
 #[cfg(test)]
 mod life;
 #[cfg(test)]
+mod limits;
+#[cfg(test)]
 mod names;
 #[cfg(test)]
 mod stage;

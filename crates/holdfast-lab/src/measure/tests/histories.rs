@@ -145,6 +145,8 @@ pub(super) fn status(uptime_s: f64, actions: &[(u64, f64)]) -> Status {
         listeners: Vec::new(),
         connections: 2,
         fleet: None,
+        connections_most: 1000,
+        draining_s: None,
         sources: Vec::new(),
         upstreams: vec![UpstreamStatus {
             address: "10.99.1.1:6443".parse().unwrap(),
