@@ -23,6 +23,7 @@ mod cutting;
 mod doubt;
 mod memory;
 mod protocol;
+mod reconfigure;
 mod story;
 mod view;
 mod wire;
@@ -87,6 +88,7 @@ pub struct Agent {
     memory: memory::Memory,
     /// Nodes of the cluster, once an API server has counted them.
     fleet: Option<u64>,
+    configured: reconfigure::Configured,
     offered: Option<Candidates>,
     /// Whether any certificate was ever verified: until then the agent's own CA is a suspect too.
     ca_proved: bool,
@@ -112,12 +114,8 @@ impl Agent {
         if let Some(remembered) = remembered {
             sources.remember(&remembered.entries, remembered.age);
         }
-        let cut_refill = settings
-            .cut_window
-            .checked_div(settings.cuts)
-            .unwrap_or(settings.cut_window);
         let mut agent = Self {
-            cuts: TokenBucket::full(settings.cuts, cut_refill),
+            cuts: cut_limit(&settings),
             often_met: BTreeMap::new(),
             sources,
             upstreams: BTreeMap::new(),
@@ -125,6 +123,7 @@ impl Agent {
             journal: Journal::default(),
             memory: memory::Memory::new(remembered),
             fleet: None,
+            configured: reconfigure::Configured::default(),
             offered: None,
             ca_proved: false,
             next_probe: 1,
@@ -186,10 +185,14 @@ impl Agent {
         if let Some(health) = change.health {
             self.write(now, story::source(source, health));
         }
-        for address in change.added {
+        self.relist(now, change.added, change.removed);
+    }
+
+    fn relist(&mut self, now: Tick, added: Vec<SocketAddr>, removed: Vec<SocketAddr>) {
+        for address in added {
             self.add(now, address);
         }
-        for address in change.removed {
+        for address in removed {
             self.unlist(now, address);
         }
     }
@@ -448,6 +451,14 @@ impl Agent {
     }
 }
 
+fn cut_limit(settings: &Settings) -> TokenBucket {
+    let refill = settings
+        .cut_window
+        .checked_div(settings.cuts)
+        .unwrap_or(settings.cut_window);
+    TokenBucket::full(settings.cuts, refill)
+}
+
 /// Verified, and answering: it can take what another one can't.
 const fn is_proven(verdict: Verdict) -> bool {
     match verdict {
@@ -499,6 +510,10 @@ impl Machine for Agent {
                 progress,
             } => self.probed(now, upstream, id, &progress),
             Input::Remembered { failure } => self.remembered(now, failure),
+            Input::Reconfigured { settings, changed } => {
+                self.reconfigured(now, *settings, &changed);
+            }
+            Input::ReloadRefused { why } => self.reload_refused(now, why),
             Input::Resolved { source, answer } => self.resolved(now, source, answer),
             Input::Sampled { upstream, traffic } => self.sampled(now, upstream, &traffic),
             Input::Spoke { upstream } => self.observe(now, upstream, Evidence::Spoke),

@@ -389,6 +389,12 @@ impl Patience {
         }
     }
 
+    /// What was learnt, over another floor.
+    #[must_use]
+    pub const fn with_floor(self, floor: Duration) -> Self {
+        Self { floor, ..self }
+    }
+
     /// Takes in how long an answer took (weight 1/8, as RFC 6298 smooths round-trip times).
     pub fn learn(&mut self, took: Duration) {
         self.usual = (self.usual * 7 + took) / 8;

@@ -153,6 +153,12 @@ impl Probing {
         }
     }
 
+    /// Goes on every `interval` from now on, with another floor of patience.
+    pub const fn repace(&mut self, interval: Duration, patience: Duration) {
+        self.interval = interval;
+        self.patience = self.patience.with_floor(patience);
+    }
+
     /// How long an answer may take before that is remarkable.
     pub fn patience(&self) -> Duration {
         self.patience.limit()

@@ -16,10 +16,16 @@ pub enum Reason {
     AddressAdded,
     /// Every source has dropped the address, for long enough to believe it.
     AddressRemoved,
+    /// Another process listens on an address of this agent's own.
+    AddressTaken,
     /// Every upstream looks bad, so all of them are tried: nothing is made worse.
     AllUpstreamsBad,
     /// The client connected and never sent a byte.
     ClientSilent,
+    /// The configuration was changed, and the new one holds.
+    ConfigChanged,
+    /// The changed configuration is wrong, or can't hold without a restart; the old one holds.
+    ConfigInvalid,
     /// TCP connects, but TLS is never answered, and a connection there is silent too.
     Hung,
     /// This node itself could not do it (memory, permission, address family): nothing is concluded
@@ -70,11 +76,14 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason, in declaration order; reference docs and metrics are built from it.
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 28] = [
         Self::AddressAdded,
         Self::AddressRemoved,
+        Self::AddressTaken,
         Self::AllUpstreamsBad,
         Self::ClientSilent,
+        Self::ConfigChanged,
+        Self::ConfigInvalid,
         Self::Hung,
         Self::LocalFailure,
         Self::LocalFaultSuspected,
@@ -103,8 +112,11 @@ impl Reason {
         match self {
             Self::AddressAdded => "address-added",
             Self::AddressRemoved => "address-removed",
+            Self::AddressTaken => "address-taken",
             Self::AllUpstreamsBad => "all-upstreams-bad",
             Self::ClientSilent => "client-silent",
+            Self::ConfigChanged => "config-changed",
+            Self::ConfigInvalid => "config-invalid",
             Self::Hung => "hung",
             Self::LocalFailure => "local-failure",
             Self::LocalFaultSuspected => "local-fault-suspected",

@@ -182,6 +182,61 @@ impl Sources {
         gone
     }
 
+    /// Takes other settings. Seeds that are not named any more leave; what a live source has said
+    /// stands until its own answers say otherwise, even where the name that is asked for is another
+    /// one now. Every live source is asked at once.
+    pub fn reconfigure(
+        &mut self,
+        now: Tick,
+        seeds: &[SocketAddr],
+        live: &[Source],
+        own: &[SocketAddr],
+        expiry: Expiry,
+    ) -> Change {
+        let mut change = Change::default();
+        self.expiry = expiry;
+        self.own = own.iter().copied().collect();
+        let usable = |address: &SocketAddr| !is_own(&self.own, *address);
+        let seeds: BTreeSet<_> = seeds.iter().copied().filter(usable).collect();
+        for address in &seeds {
+            let origins = self.origins.entry(*address).or_default();
+            if origins.is_empty() {
+                change.added.push(*address);
+            }
+            let seed = Origin {
+                named_at: now,
+                lifetime: Duration::MAX,
+                missed: 0,
+            };
+            let word = Word {
+                source: Source::Seed,
+                remembered: false,
+            };
+            origins.insert(word, seed);
+        }
+        let ended: BTreeSet<_> = self.lanes.keys().copied().collect();
+        let ended: BTreeSet<_> = ended.into_iter().filter(|s| !live.contains(s)).collect();
+        self.lanes.retain(|source, _| live.contains(source));
+        for source in live {
+            let lane = self.lanes.entry(*source);
+            lane.or_insert_with(|| Lane::new(*source)).ask_now(now);
+        }
+        self.origins.retain(|address, by| {
+            by.retain(|word, _| {
+                if word.source == Source::Seed {
+                    seeds.contains(address)
+                } else {
+                    !ended.contains(&word.source) && !is_own(&self.own, *address)
+                }
+            });
+            if by.is_empty() {
+                change.removed.push(*address);
+            }
+            !by.is_empty()
+        });
+        change
+    }
+
     /// Every address that stands on at least one source.
     pub fn addresses(&self) -> impl Iterator<Item = SocketAddr> + '_ {
         self.origins.keys().copied()

@@ -22,6 +22,8 @@ pub struct Status {
     pub ready: bool,
     /// Addresses of the local listeners.
     pub listeners: Vec<SocketAddr>,
+    /// The configuration that holds, and what is wrong with the one that was to replace it.
+    pub config: ConfigStatus,
     /// Client connections that are open now.
     pub connections: usize,
     /// Nodes of the cluster, as an API server last counted them; it paces what the whole fleet asks.
@@ -36,6 +38,19 @@ pub struct Status {
     pub upstreams: Vec<UpstreamStatus>,
     /// The latest actions and changes of verdict, oldest first.
     pub actions: Vec<ActionStatus>,
+}
+
+/// The configuration of the agent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ConfigStatus {
+    /// The file it comes from, if there is one.
+    pub file: Option<String>,
+    /// Time since the configuration that holds was read.
+    pub age_s: f64,
+    /// What is wrong with the file as it is now, if it can't be used.
+    pub failure: Option<String>,
+    /// Time since it could not be used for the first time.
+    pub failing_s: Option<f64>,
 }
 
 /// One source of addresses.
@@ -242,6 +257,10 @@ pub enum What {
     ConnectionUnused,
     /// Something failed on this node itself.
     FailedHere,
+    /// A changed configuration was taken.
+    Reloaded,
+    /// A changed configuration was not taken.
+    ReloadRefused,
     /// A source failed or came back.
     SourceChanged,
     /// Something that would have been done was not done, for safety.
@@ -250,7 +269,7 @@ pub enum What {
 
 impl What {
     /// Every kind of action, in declaration order.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::UpstreamAdded,
         Self::UpstreamRemoved,
         Self::VerdictChanged,
@@ -259,6 +278,8 @@ impl What {
         Self::ConnectionRefused,
         Self::ConnectionUnused,
         Self::FailedHere,
+        Self::Reloaded,
+        Self::ReloadRefused,
         Self::SourceChanged,
         Self::Withheld,
     ];
@@ -274,6 +295,8 @@ impl What {
             Self::ConnectionRefused => "connection-refused",
             Self::ConnectionUnused => "connection-unused",
             Self::FailedHere => "failed-here",
+            Self::Reloaded => "reloaded",
+            Self::ReloadRefused => "reload-refused",
             Self::SourceChanged => "source-changed",
             Self::Withheld => "withheld",
         }

@@ -21,23 +21,42 @@ const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(2);
 /// This bound is for what they can't see, and lies below the node monitor grace period of 40 s.
 const KEEPALIVE_COUNT: u32 = 10;
 
-/// Connects to `upstream`. The caller bounds the time.
+/// Connects to `upstream`, with a socket that notices when the other end is gone. The caller bounds
+/// the time.
 ///
 /// # Errors
 /// What the kernel says; [`failure`] sorts it.
 pub async fn dial(upstream: SocketAddr) -> io::Result<TcpStream> {
+    let stream = dial_for_client(upstream).await?;
+    keep_alive(&stream)?;
+    Ok(stream)
+}
+
+/// The same without keepalive, which costs four system calls: most connections are over before it
+/// would ask its first question. The [`pump`](crate::pump) sets it for those that last.
+///
+/// # Errors
+/// What the kernel says; [`failure`] sorts it.
+pub async fn dial_for_client(upstream: SocketAddr) -> io::Result<TcpStream> {
     let socket = if upstream.is_ipv4() {
         TcpSocket::new_v4()?
     } else {
         TcpSocket::new_v6()?
     };
+    socket.set_nodelay(true)?;
+    socket.connect(upstream).await
+}
+
+/// Lets the kernel ask the peer of an idle connection whether it is still there.
+///
+/// # Errors
+/// What the kernel says.
+pub(crate) fn keep_alive(stream: &TcpStream) -> io::Result<()> {
     let keepalive = TcpKeepalive::new()
         .with_time(KEEPALIVE_IDLE)
         .with_interval(KEEPALIVE_INTERVAL)
         .with_retries(KEEPALIVE_COUNT);
-    SockRef::from(&socket).set_tcp_keepalive(&keepalive)?;
-    socket.set_nodelay(true)?;
-    socket.connect(upstream).await
+    SockRef::from(stream).set_tcp_keepalive(&keepalive)
 }
 
 /// Ends a connection whose bytes nobody acknowledged for `time` (tcp(7), `TCP_USER_TIMEOUT`; it bounds
@@ -104,6 +123,16 @@ pub fn reset_on_drop(stream: &TcpStream) {
     drop(SockRef::from(stream).set_linger(Some(Duration::ZERO)));
 }
 
+/// Whether the kernel asks the peer of this connection, at the times that are meant.
+#[cfg(test)]
+pub(crate) fn asks_when_idle(stream: &TcpStream) -> bool {
+    let socket = SockRef::from(stream);
+    socket.keepalive().unwrap()
+        && socket.tcp_keepalive_time().unwrap() == KEEPALIVE_IDLE
+        && socket.tcp_keepalive_interval().unwrap() == KEEPALIVE_INTERVAL
+        && socket.tcp_keepalive_retries().unwrap() == KEEPALIVE_COUNT
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -147,11 +176,7 @@ mod tests {
     async fn idle_connections_ask_their_peer() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let stream = dial(listener.local_addr().unwrap()).await.unwrap();
-        let socket = SockRef::from(&stream);
-        assert!(socket.keepalive().unwrap());
-        assert_eq!(socket.tcp_keepalive_time().unwrap(), KEEPALIVE_IDLE);
-        assert_eq!(socket.tcp_keepalive_interval().unwrap(), KEEPALIVE_INTERVAL);
-        assert_eq!(socket.tcp_keepalive_retries().unwrap(), KEEPALIVE_COUNT);
+        assert!(asks_when_idle(&stream));
     }
 
     #[tokio::test]

@@ -1,5 +1,6 @@
 //! What only Linux can do for Holdfast: sockets, network namespaces, processes.
 
+pub mod activation;
 pub mod descriptors;
 pub mod dial;
 pub mod listen;

@@ -5,6 +5,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 
 use rustix::io::Errno;
+use socket2::SockRef;
 use tokio::net::{TcpListener, TcpSocket};
 
 #[cfg(test)]
@@ -75,7 +76,19 @@ fn bind(address: SocketAddr) -> io::Result<TcpListener> {
     // A restart must not wait for connections of the process before (TIME_WAIT, tcp(7)).
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
-    socket.listen(BACKLOG)
+    let listener = socket.listen(BACKLOG)?;
+    without_delay(&listener)?;
+    Ok(listener)
+}
+
+/// Small frames go in both directions: waiting to fill a segment would only delay them. Connections
+/// inherit `TCP_NODELAY` from the socket that they are accepted from, which saves a system call for
+/// each (Linux copies the listener's options in `sk_clone_lock`; a test asks the kernel).
+///
+/// # Errors
+/// What the kernel says.
+pub fn without_delay(listener: &TcpListener) -> io::Result<()> {
+    SockRef::from(listener).set_tcp_nodelay(true)
 }
 
 /// Finds who listens on `address`: the socket's inode in /proc/net/tcp, then the process that has

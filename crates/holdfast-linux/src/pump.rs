@@ -8,14 +8,16 @@ use std::cell::RefCell;
 use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
-use std::task::Poll;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use socket2::SockRef;
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::net::tcp::ReadHalf;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
+
+use crate::dial;
 
 mod flow;
 mod splice;
@@ -34,6 +36,10 @@ const FULL_READS: u32 = 4;
 /// When one side has closed and the other is silent for this long, the connection is over: API
 /// clients do not leave connections half open, and nothing else would ever end this one.
 const HALF_OPEN: Duration = Duration::from_mins(5);
+
+/// A connection that has lasted this long may become idle, and its upstream's socket asks its peer
+/// from then on. It is less than the time after which such a question would be asked.
+const LASTING: Duration = Duration::from_secs(1);
 
 thread_local! {
     static SHARED: RefCell<Vec<u8>> = RefCell::new(vec![0; BUFFER]);
@@ -84,9 +90,19 @@ pub async fn pump(
         })
     };
     let (mut up, mut down) = (std::pin::pin!(up), std::pin::pin!(down));
-    let first = tokio::select! {
-        end = &mut up => end.map(|()| true),
-        end = &mut down => end.map(|()| false),
+    let mut lasting = std::pin::pin!(sleep(LASTING));
+    let mut lasts = false;
+    let first = loop {
+        tokio::select! {
+            biased;
+            end = &mut up => break end.map(|()| true),
+            end = &mut down => break end.map(|()| false),
+            () = &mut lasting, if !lasts => {
+                lasts = true;
+                // A socket that fails here fails at its next read.
+                drop(dial::keep_alive(to_upstream.as_ref()));
+            }
+        }
     };
     let up_is_over = match first {
         Err(end) => return end,
@@ -213,6 +229,24 @@ fn forward(bytes: &[u8], to: &TcpStream) -> Result<Step, Side> {
         }
     }
     Ok(Step::Moved(bytes.len()))
+}
+
+/// Reads what has come, at most `most` bytes and 64 KiB, through the worker's buffer. Empty when the
+/// other side has closed.
+///
+/// # Errors
+/// What the kernel says.
+pub fn poll_some(
+    from: &mut TcpStream,
+    most: usize,
+    context: &mut Context<'_>,
+) -> Poll<io::Result<Vec<u8>>> {
+    SHARED.with_borrow_mut(|buffer| {
+        let most = most.min(buffer.len());
+        let mut chunk = ReadBuf::new(buffer.get_mut(..most).unwrap_or_default());
+        let read = Pin::new(from).poll_read(context, &mut chunk);
+        read.map_ok(|()| chunk.filled().to_vec())
+    })
 }
 
 /// Writes everything, waiting for room.

@@ -1,6 +1,7 @@
 //! `/livez`, `/readyz`, `/status` and `/metrics` for people and their monitoring.
 
 mod door;
+mod port;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,16 +19,27 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::metrics::Metrics;
+use crate::reload::Reconfiguration;
 
 /// The agent's loop answers in microseconds; this long means that it does not run.
 const LOOP_ANSWERS_WITHIN: Duration = Duration::from_secs(2);
 
+pub(crate) use port::AdminPort;
+
 /// Asks the agent's loop for its status.
 pub(crate) type StatusRequest = oneshot::Sender<Status>;
 
+/// What is asked of the agent's loop, beside facts.
+#[derive(Debug)]
+pub(crate) enum Request {
+    /// Another configuration holds from now on.
+    Reconfigure(Box<Reconfiguration>),
+    Status(StatusRequest),
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct Admin {
-    pub(crate) requests: mpsc::Sender<StatusRequest>,
+    pub(crate) requests: mpsc::Sender<Request>,
     pub(crate) metrics: Arc<Metrics>,
 }
 
@@ -35,7 +47,7 @@ impl Admin {
     async fn status(&self) -> Option<Status> {
         let (answer, status) = oneshot::channel();
         let ask = async {
-            self.requests.send(answer).await.ok()?;
+            self.requests.send(Request::Status(answer)).await.ok()?;
             status.await.ok()
         };
         timeout(LOOP_ANSWERS_WITHIN, ask).await.ok().flatten()

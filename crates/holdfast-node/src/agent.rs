@@ -10,15 +10,17 @@ use holdfast_core::balance::Candidates;
 use holdfast_core::cache::Entry;
 use holdfast_core::chance::hash_text;
 use holdfast_core::config::{Config, Host};
+use holdfast_core::opening::PATIENCE_HOPELESS;
 use holdfast_core::status::{ActionStatus, Source};
+use holdfast_linux::activation::Passed;
 use holdfast_linux::descriptors;
-use holdfast_linux::listen::{ListenError, listen};
+use holdfast_linux::listen::ListenError;
 use tokio::sync::{mpsc, watch};
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::admin::{Admin, StatusRequest};
+use crate::admin::{Admin, AdminPort, Request};
 use crate::cache::CacheFile;
 use crate::clock::Clock;
 use crate::cluster::{self, Route};
@@ -27,14 +29,16 @@ use crate::dns::NameWatch;
 use crate::drive::{Shell, drive};
 use crate::endpoint_slices::SliceWatch;
 use crate::fleet;
-use crate::listeners::{self, Listeners};
+use crate::listeners::{self, Listener, Listeners};
 use crate::metrics::Metrics;
 use crate::probe::Prober;
+use crate::reload::{FileWatch, Origin, Reading, Reconfiguration, Reloader};
 use crate::report;
-use crate::signal::Signals;
+use crate::signal::{Ask, Signals};
 use crate::systemd::{self, Life, Supervisor};
 use crate::table::{Ending, Table};
 use crate::tls::{Identity, TlsError};
+use crate::wire;
 
 /// Status requests that wait for the loop; more than that many readers wait for their turn.
 const STATUS_REQUESTS: usize = 16;
@@ -48,6 +52,14 @@ pub enum StartError {
     /// An address can't be listened on.
     #[error("{0}")]
     Listen(#[from] ListenError),
+    /// A socket that systemd opened can't be used.
+    #[error("use the socket {address} from systemd: {source}")]
+    Passed {
+        /// Where it listens.
+        address: SocketAddr,
+        /// What the kernel says.
+        source: std::io::Error,
+    },
     /// Signals can't be waited for.
     #[error("wait for signals: {0}")]
     Signals(std::io::Error),
@@ -56,18 +68,37 @@ pub enum StartError {
     Tls(#[from] TlsError),
 }
 
-/// Runs the agent until SIGTERM or SIGINT, then drains.
+/// Name of an admin socket from systemd (`FileDescriptorName=`); all others are the proxy's.
+const ADMIN_SOCKET: &str = "admin";
+
+/// Runs the agent until SIGTERM or SIGINT, then drains. `passed` are sockets that systemd opened; they
+/// take the place of the addresses in the configuration.
 ///
 /// # Errors
 /// Whatever keeps it from starting; once it serves it does not fail.
-pub async fn run(config: Config, version: &str) -> Result<(), StartError> {
+pub async fn run(
+    reading: Reading,
+    origin: Origin,
+    passed: Vec<Passed>,
+    version: &str,
+) -> Result<(), StartError> {
+    let config = reading.config.clone();
     let identity = Arc::new(Identity::load(&config.ca, &config.server_name)?);
     if let Err((limit, error)) = descriptors::raise() {
         tracing::warn!(%error, limit, "descriptor limit could not be raised");
     }
     let mut signals = Signals::catch().map_err(StartError::Signals)?;
-    let listeners = listeners::open(&config.listen)?;
-    let admin_listener = listen(config.admin)?;
+    let mut file = FileWatch::new(origin.file.clone());
+    let (for_admin, for_clients): (Vec<_>, Vec<_>) =
+        passed.into_iter().partition(|p| p.name == ADMIN_SOCKET);
+    let mut from_systemd = Vec::new();
+    let listeners = if for_clients.is_empty() {
+        listeners::open(&config.listen)?
+    } else {
+        from_systemd.push("listen");
+        take_over(for_clients)?
+    };
+    let admin_listener = take_over(for_admin)?.pop();
 
     let clock = Clock::start();
     // Whoever serves readers or watches connections does so until the last connection has ended.
@@ -76,32 +107,27 @@ pub async fn run(config: Config, version: &str) -> Result<(), StartError> {
     let metrics = Arc::new(Metrics::default());
     let table = Arc::new(Table::default());
     let (facts, fact_queue) = mpsc::unbounded_channel();
-    let (offer, candidates) = watch::channel(Arc::new(Candidates::default()));
-    let (requests, status_requests) = mpsc::channel(STATUS_REQUESTS);
+    let (offer, mut candidates) = watch::channel(Arc::new(Candidates::default()));
+    let (requests, asked) = mpsc::channel(STATUS_REQUESTS);
     let (draining, drain_until) = watch::channel(None);
 
     let cluster = config
         .kubeconfig
         .as_deref()
         .map(|path| cluster::client_in_time(path, through(candidates.clone())));
-    let doorway = Doorway {
-        clock,
-        candidates,
-        facts: facts.clone(),
-        table: Arc::clone(&table),
-        metrics: Arc::clone(&metrics),
-        first_byte: config.first_byte,
-        full_told_ms: Arc::default(),
-    };
-    // Port 0 lets the kernel choose; the log must say what it chose.
-    let admin_bound = admin_listener.local_addr().unwrap_or(config.admin);
-    let mut listeners = Listeners::start(listeners, doorway, tasks.clone());
-    let bound = listeners.bound();
+    let bound: Vec<_> = listeners.iter().map(Listener::bound).collect();
     let admin = Admin {
-        requests,
+        requests: requests.clone(),
         metrics: Arc::clone(&metrics),
     };
-    tasks.spawn(admin.serve(admin_listener, stop.clone()));
+    let admin = AdminPort::new(admin, tasks.clone(), facts.clone());
+    let admin_bound = match admin_listener {
+        Some(listener) => {
+            from_systemd.push("admin");
+            Some(admin.serve(listener.into_socket()))
+        }
+        None => admin.open(config.admin),
+    };
 
     tasks.spawn(watch_connections(
         Arc::clone(&table),
@@ -110,11 +136,15 @@ pub async fn run(config: Config, version: &str) -> Result<(), StartError> {
         stop.clone(),
     ));
 
-    let node = config.node_name.clone().unwrap_or_else(host_name);
-    let cache = config
-        .cache
-        .as_deref()
-        .map(|path| CacheFile::new(path, config.endpoint.to_string()));
+    tasks.spawn(wire::watch(
+        Arc::clone(&table),
+        facts.clone(),
+        clock,
+        stop.clone(),
+    ));
+
+    let node = node_name(&config);
+    let cache = cache_file(&config);
     let settings = settings(&config, &node, &bound, cache.as_ref());
     if let Some(client) = cluster.clone() {
         let seed = settings.seed;
@@ -125,24 +155,26 @@ pub async fn run(config: Config, version: &str) -> Result<(), StartError> {
         names: name_watch(&config).map(Arc::new),
         slices: cluster.map(SliceWatch::new),
         cache,
-        facts,
+        facts: facts.clone(),
         offer,
         table: Arc::clone(&table),
-        metrics,
+        metrics: Arc::clone(&metrics),
         identity: core::Identity {
             version: version.to_owned(),
             node: node.clone(),
             endpoint: config.endpoint.to_string(),
             listeners: bound.clone(),
+            config_file: origin.file.as_ref().map(|f| f.display().to_string()),
             connections_most: most_connections(),
             draining_s: None,
         },
         drain_until,
-        status_requests,
+        asked,
         supervisor: Supervisor::from_environment(),
         clock,
     };
-    tracing::info!(version, %node, endpoint = %config.endpoint, listeners = ?bound, admin = %admin_bound, "agent started");
+    let admin_address = admin_bound.unwrap_or(config.admin);
+    tracing::info!(version, %node, endpoint = %config.endpoint, listeners = ?bound, admin = %admin_address, "agent started");
     systemd::ready(&format!("listening on {bound:?}"));
     let loop_stop = CancellationToken::new();
     let agent_loop = tokio::spawn(drive(
@@ -153,14 +185,42 @@ pub async fn run(config: Config, version: &str) -> Result<(), StartError> {
         loop_stop.clone(),
     ));
 
-    signals.stop().await;
-    let until = Instant::now() + config.shutdown;
-    listeners.close();
+    served_at_once(&mut candidates).await;
+    let doorway = Doorway::new(
+        clock,
+        candidates,
+        facts.clone(),
+        Arc::clone(&table),
+        Arc::clone(&metrics),
+    );
+    doorway.set_first_byte(config.first_byte);
+    let listeners = Listeners::start(listeners, doorway, tasks.clone());
+    let mut reloader = Reloader {
+        reading,
+        origin,
+        listeners,
+        admin,
+        requests,
+        facts,
+        from_systemd,
+    };
+    loop {
+        tokio::select! {
+            ask = signals.next() => match ask {
+                Ask::Reload => reloader.reload().await,
+                Ask::Stop => break,
+            },
+            () = file.changed() => reloader.reload().await,
+        }
+    }
+    let shutdown = reloader.reading.config.shutdown;
+    let until = Instant::now() + shutdown;
+    reloader.listeners.close();
     draining.send_replace(Some(until));
-    systemd::stopping(config.shutdown);
+    systemd::stopping(shutdown);
     tracing::info!(
         connections = table.len(),
-        timeout = ?config.shutdown,
+        timeout = ?shutdown,
         "stopping, open connections may end until the timeout"
     );
     tokio::select! {
@@ -168,6 +228,7 @@ pub async fn run(config: Config, version: &str) -> Result<(), StartError> {
         () = signals.stop() => tracing::warn!("told to stop again, open connections are closed now"),
     }
     end_the_rest(&table).await;
+    reloader.admin.close();
     stop.cancel();
     loop_stop.cancel();
     drop(agent_loop.await);
@@ -184,7 +245,29 @@ fn through(candidates: watch::Receiver<Arc<Candidates>>) -> Route {
     }))
 }
 
-fn settings(
+/// Waits for an upstream that is usable, but not for long: clients that have waited for this process
+/// in the kernel's queue would otherwise be turned away in the milliseconds before anybody is known.
+async fn served_at_once(candidates: &mut watch::Receiver<Arc<Candidates>>) {
+    let usable = candidates.wait_for(|offer| offer.usable);
+    // Nobody is usable: then clients are turned away as at any other time.
+    drop(timeout(PATIENCE_HOPELESS, usable).await);
+}
+
+fn take_over(passed: Vec<Passed>) -> Result<Vec<Listener>, StartError> {
+    let one = |passed: Passed| {
+        let address = passed.address;
+        listeners::take_over(passed).map_err(|source| StartError::Passed { address, source })
+    };
+    passed.into_iter().map(one).collect()
+}
+
+/// The set of an earlier life, if there is a file for it.
+pub(crate) fn cache_file(config: &Config) -> Option<CacheFile> {
+    let file = |path: &std::path::Path| CacheFile::new(path, config.endpoint.to_string());
+    config.cache.as_deref().map(file)
+}
+
+pub(crate) fn settings(
     config: &Config,
     node: &str,
     bound: &[SocketAddr],
@@ -218,7 +301,7 @@ fn settings(
     }
 }
 
-fn name_watch(config: &Config) -> Option<NameWatch> {
+pub(crate) fn name_watch(config: &Config) -> Option<NameWatch> {
     match &config.endpoint.host {
         Host::Name(name) => Some(NameWatch::new(
             name,
@@ -229,11 +312,13 @@ fn name_watch(config: &Config) -> Option<NameWatch> {
     }
 }
 
-fn host_name() -> String {
-    rustix::system::uname()
-        .nodename()
-        .to_string_lossy()
-        .into_owned()
+pub(crate) fn node_name(config: &Config) -> String {
+    config.node_name.clone().unwrap_or_else(|| {
+        rustix::system::uname()
+            .nodename()
+            .to_string_lossy()
+            .into_owned()
+    })
 }
 
 /// Connections are looked at this often.
@@ -286,7 +371,7 @@ struct AgentShell {
     metrics: Arc<Metrics>,
     identity: core::Identity,
     drain_until: watch::Receiver<Option<Instant>>,
-    status_requests: mpsc::Receiver<StatusRequest>,
+    asked: mpsc::Receiver<Request>,
     supervisor: Supervisor,
     clock: Clock,
 }
@@ -319,6 +404,21 @@ impl AgentShell {
         });
     }
 
+    /// The shell first, so that whatever the agent then orders is done the new way.
+    fn reconfigure(&mut self, new: Reconfiguration) {
+        self.prober.expect(new.identity);
+        self.names = new.names;
+        self.cache = new.cache;
+        self.identity.node = new.node;
+        self.identity.endpoint = new.endpoint;
+        self.identity.listeners = new.listeners;
+        // Without a receiver the agent is stopping.
+        drop(self.facts.send(Input::Reconfigured {
+            settings: Box::new(new.settings),
+            changed: new.changed,
+        }));
+    }
+
     fn report(&self, action: &ActionStatus) {
         self.metrics.acted(action.what, action.reason);
         report::log(action);
@@ -326,7 +426,7 @@ impl AgentShell {
 }
 
 impl Shell<Agent> for AgentShell {
-    type Query = StatusRequest;
+    type Query = Request;
 
     fn obey(&mut self, action: Action) {
         match action {
@@ -356,22 +456,24 @@ impl Shell<Agent> for AgentShell {
         }
     }
 
-    async fn query(&mut self) -> StatusRequest {
-        match self.status_requests.recv().await {
+    async fn query(&mut self) -> Request {
+        match self.asked.recv().await {
             Some(request) => request,
             None => std::future::pending().await,
         }
     }
 
-    fn answer(&mut self, agent: &Agent, request: StatusRequest) {
-        let until = *self.drain_until.borrow();
-        self.identity.draining_s = until.map(|until| {
-            until
-                .saturating_duration_since(Instant::now())
-                .as_secs_f64()
-        });
-        // A reader that has gone away needs no answer.
-        drop(request.send(agent.status(self.clock.now(), &self.identity)));
+    fn answer(&mut self, agent: &Agent, request: Request) {
+        match request {
+            Request::Reconfigure(new) => self.reconfigure(*new),
+            Request::Status(answer) => {
+                let until = *self.drain_until.borrow();
+                let left = |until: Instant| until.saturating_duration_since(Instant::now());
+                self.identity.draining_s = until.map(|until| left(until).as_secs_f64());
+                // A reader that has gone away needs no answer.
+                drop(answer.send(agent.status(self.clock.now(), &self.identity)));
+            }
+        }
     }
 
     fn settled(&mut self, agent: &Agent) {

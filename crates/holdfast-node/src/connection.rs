@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::io;
 use std::net::SocketAddr;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::task::Poll;
@@ -19,10 +19,10 @@ use holdfast_linux::descriptors::{self, Lease};
 use holdfast_linux::dial::{self, DialError, reset_on_drop};
 use holdfast_linux::pump::{self, End, pump};
 use rustix::io::Errno;
-use tokio::io::{AsyncWrite, ReadBuf};
+use tokio::io::AsyncWrite;
 use tokio::net::TcpStream;
 use tokio::sync::{mpsc, watch};
-use tokio::time::sleep_until;
+use tokio::time::{Instant, sleep_until};
 
 use crate::clock::Clock;
 use crate::metrics::{Direction, EndedBy, Metrics};
@@ -40,10 +40,10 @@ pub(crate) struct Doorway {
     pub(crate) facts: mpsc::UnboundedSender<Input>,
     pub(crate) table: Arc<Table>,
     pub(crate) metrics: Arc<Metrics>,
-    /// Time for a client's first byte.
-    pub(crate) first_byte: Duration,
+    /// Milliseconds for a client's first byte; a reload may change it.
+    first_byte_ms: Arc<AtomicU64>,
     /// When the agent was last told that the data path is full.
-    pub(crate) full_told_ms: Arc<AtomicU64>,
+    full_told_ms: Arc<AtomicU64>,
 }
 
 /// While the data path is full the agent is told at most this often.
@@ -58,6 +58,29 @@ pub(crate) fn most_connections() -> usize {
 }
 
 impl Doorway {
+    pub(crate) fn new(
+        clock: Clock,
+        candidates: watch::Receiver<Arc<Candidates>>,
+        facts: mpsc::UnboundedSender<Input>,
+        table: Arc<Table>,
+        metrics: Arc<Metrics>,
+    ) -> Self {
+        Self {
+            clock,
+            candidates,
+            facts,
+            table,
+            metrics,
+            first_byte_ms: Arc::default(),
+            full_told_ms: Arc::default(),
+        }
+    }
+
+    pub(crate) fn set_first_byte(&self, within: Duration) {
+        let ms = u64::try_from(within.as_millis()).unwrap_or(u64::MAX);
+        self.first_byte_ms.store(ms, Relaxed);
+    }
+
     pub(crate) fn tell(&self, fact: Input) {
         // Without a receiver the agent is stopping.
         drop(self.facts.send(fact));
@@ -93,11 +116,8 @@ impl Doorway {
     async fn serve(self, mut client: TcpStream, _descriptors: Lease) {
         let mut place = self.table.enter();
         let id = place.id;
-        let by = match self.open(&client, &mut place).await {
-            Opened::Upstream(address, mut upstream) => {
-                self.carry(&mut client, address, &mut upstream, &mut place)
-                    .await
-            }
+        let by = match self.open(&mut client, &mut place).await {
+            Opened::Upstream(won) => self.carry(&mut client, won, &mut place).await,
             Opened::ClientGone => EndedBy::Client,
             Opened::ClientSilent(evidence) => {
                 self.tell(Input::Unused { evidence });
@@ -126,16 +146,25 @@ impl Doorway {
         self.tell(Input::Closed { connection: id });
     }
 
-    async fn carry(
-        &self,
-        client: &mut TcpStream,
-        address: SocketAddr,
-        upstream: &mut TcpStream,
-        place: &mut Place,
-    ) -> EndedBy {
+    async fn carry(&self, client: &mut TcpStream, won: Won, place: &mut Place) -> EndedBy {
         let flow = Arc::clone(&place.flow);
+        let Won {
+            address,
+            mut stream,
+            said,
+        } = won;
+        let upstream = &mut stream;
+        let moving = async {
+            if pump::write_all(client, &said).await.is_err() {
+                return End::ClientFailed;
+            }
+            flow.delivered(said.len() as u64);
+            drop(said);
+            pump(&mut *client, &mut *upstream, &flow, || self.clock.now_ms()).await
+        };
         let by = tokio::select! {
-            end = pump(&mut *client, &mut *upstream, &flow, || self.clock.now_ms()) => match end {
+            biased;
+            end = moving => match end {
                 End::ClientClosed => EndedBy::Client,
                 End::ClientFailed => {
                     reset_on_drop(upstream);
@@ -165,16 +194,20 @@ impl Doorway {
         by
     }
 
-    async fn open(&self, client: &TcpStream, place: &mut Place) -> Opened {
+    async fn open(&self, client: &mut TcpStream, place: &mut Place) -> Opened {
         let candidates = self.candidates.borrow().as_ref().clone();
-        let mut opening =
-            Opening::new(self.clock.now(), candidates).with_first_byte(self.first_byte);
+        let first_byte = Duration::from_millis(self.first_byte_ms.load(Relaxed));
+        let mut opening = Opening::new(self.clock.now(), candidates).with_first_byte(first_byte);
         // Whether every dial so far failed on this side: then nothing is known about upstreams.
         let mut only_here = false;
         let mut dials = FuturesUnordered::new();
         let mut upstreams: BTreeMap<DialId, Upstream> = BTreeMap::new();
         let mut first: Vec<u8> = Vec::new();
         let mut client_open = true;
+        // Setting a timer costs more than being woken for nothing, which hardly ever happens: it is
+        // only moved to an earlier time, or when it has gone off.
+        let wake = |opening: &Opening| opening.next_wake().map(|tick| self.clock.instant(tick));
+        let mut timer = pin!(sleep_until(wake(&opening).unwrap_or_else(Instant::now)));
         loop {
             while let Some(action) = opening.poll() {
                 match action {
@@ -221,13 +254,12 @@ impl Doorway {
                     }
                 }
             }
-            let wake = opening.next_wake();
-            let timer = async {
-                match wake {
-                    Some(tick) => sleep_until(self.clock.instant(tick)).await,
-                    None => std::future::pending().await,
-                }
-            };
+            let wake = wake(&opening);
+            if let Some(wake) = wake
+                && (timer.is_elapsed() || wake < timer.deadline())
+            {
+                timer.as_mut().reset(wake);
+            }
             let event = tokio::select! {
                 biased;
                 how = &mut place.end => {
@@ -250,7 +282,7 @@ impl Doorway {
                         Some(opening::Input::Failed(dial))
                     }
                 },
-                read = read_some(client), if client_open => {
+                read = poll_fn(|context| pump::poll_some(client, FIRST_BYTES, context)), if client_open => {
                     let bytes = read.unwrap_or_default();
                     if bytes.is_empty() && first.is_empty() {
                         return Opened::ClientGone;
@@ -260,7 +292,7 @@ impl Doorway {
                     opening.handle(self.clock.now(), opening::Input::ClientSpoke);
                     (!client_open).then_some(opening::Input::Committed)
                 }
-                () = timer => None,
+                () = &mut timer, if wake.is_some() => None,
             };
             let now = self.clock.now();
             match event {
@@ -284,7 +316,7 @@ impl Doorway {
                     stream,
                     _descriptor: lease,
                     sent: 0,
-                    spoke: false,
+                    said: Vec::new(),
                 };
                 upstreams.insert(dial, upstream);
                 opening::Input::Connected(dial)
@@ -319,14 +351,21 @@ impl Doorway {
         if pump::write_all(&won.stream, rest).await.is_err() {
             return Opened::UpstreamLost(won.address);
         }
+        if let Ok(local) = won.stream.local_addr() {
+            place.is_at(local);
+        }
         let now = self.clock.now_ms();
         place.flow.sent(first.len() as u64, now);
-        if won.spoke {
+        if !won.said.is_empty() {
             place.flow.heard(now);
             let upstream = won.address;
             self.tell(Input::Spoke { upstream });
         }
-        Opened::Upstream(won.address, won.stream)
+        Opened::Upstream(Won {
+            address: won.address,
+            stream: won.stream,
+            said: won.said,
+        })
     }
 }
 
@@ -337,7 +376,7 @@ async fn dial_within(dial: DialId, upstream: SocketAddr) -> io::Result<(TcpStrea
     } else {
         Some(descriptors::take(1).ok_or(Errno::MFILE)?)
     };
-    Ok((dial::dial(upstream).await?, lease))
+    Ok((dial::dial_for_client(upstream).await?, lease))
 }
 
 fn is_local(error: &io::Error) -> bool {
@@ -362,7 +401,7 @@ enum Opened {
     Refused {
         by_upstreams: bool,
     },
-    Upstream(SocketAddr, TcpStream),
+    Upstream(Won),
     UpstreamLost(SocketAddr),
 }
 
@@ -373,28 +412,21 @@ struct Upstream {
     _descriptor: Option<Lease>,
     /// How many of the client's first bytes it has.
     sent: usize,
-    spoke: bool,
+    /// Its first bytes, which make it the one; empty until then.
+    said: Vec<u8>,
+}
+
+/// The upstream that serves the client.
+struct Won {
+    address: SocketAddr,
+    stream: TcpStream,
+    /// What it has said and the client has not got yet.
+    said: Vec<u8>,
 }
 
 enum Heard {
     Ended,
     Spoke,
-}
-
-/// What the client has sent; empty when it has closed its side.
-async fn read_some(client: &TcpStream) -> io::Result<Vec<u8>> {
-    loop {
-        client.readable().await?;
-        let mut chunk = vec![0; 4096];
-        match client.try_read(&mut chunk) {
-            Ok(n) => {
-                chunk.truncate(n);
-                return Ok(chunk);
-            }
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            Err(error) => return Err(error),
-        }
-    }
 }
 
 /// Sends the client's first bytes to every candidate that has not got them all, and waits until one
@@ -409,11 +441,9 @@ async fn next_heard(upstreams: &mut BTreeMap<DialId, Upstream>, first: &[u8]) ->
                     Poll::Pending => break,
                 }
             }
-            let mut byte = [0; 1];
-            let mut peeked = ReadBuf::new(&mut byte);
-            match upstream.stream.poll_peek(context, &mut peeked) {
-                Poll::Ready(Ok(n)) if n > 0 => {
-                    upstream.spoke = true;
+            match pump::poll_some(&mut upstream.stream, usize::MAX, context) {
+                Poll::Ready(Ok(said)) if !said.is_empty() => {
+                    upstream.said = said;
                     return Poll::Ready((*dial, Heard::Spoke));
                 }
                 Poll::Ready(_) => return Poll::Ready((*dial, Heard::Ended)),

@@ -25,6 +25,7 @@ mod fleet;
 mod listeners;
 pub mod metrics;
 mod probe;
+pub mod reload;
 mod report;
 mod signal;
 #[cfg(test)]
@@ -32,3 +33,4 @@ mod stage;
 mod systemd;
 mod table;
 pub mod tls;
+mod wire;

@@ -1,11 +1,13 @@
-//! The proxy's listeners: opened, accepted from, and closed.
+//! The proxy's listeners: opened or taken over, accepted from, exchanged and closed.
 
+use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
 use holdfast_core::agent::Input;
+use holdfast_linux::activation::Passed;
 use holdfast_linux::dial::shortage;
-use holdfast_linux::listen::{ListenError, listen};
+use holdfast_linux::listen::{ListenError, listen, without_delay};
 use tokio::net::TcpListener;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
@@ -20,14 +22,24 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// One address that is listened on.
 #[derive(Debug)]
 pub(crate) struct Listener {
-    pub(crate) bound: SocketAddr,
+    /// As it was asked for; port 0 lets the kernel choose.
+    wanted: SocketAddr,
+    bound: SocketAddr,
     socket: TcpListener,
+}
+
+/// An address that clients are accepted from.
+#[derive(Debug)]
+struct Open {
+    wanted: SocketAddr,
+    bound: SocketAddr,
+    stop: CancellationToken,
 }
 
 /// The listeners that clients are accepted from.
 #[derive(Debug)]
 pub(crate) struct Listeners {
-    open: Vec<(SocketAddr, CancellationToken)>,
+    open: Vec<Open>,
     doorway: Doorway,
     tasks: TaskTracker,
 }
@@ -40,7 +52,8 @@ pub(crate) fn open(addresses: &[SocketAddr]) -> Result<Vec<Listener>, ListenErro
     for address in addresses {
         match listen(*address) {
             Ok(socket) => open.push(Listener {
-                // Port 0 lets the kernel choose; log and status must say what it chose.
+                wanted: *address,
+                // Log and status must say what the kernel chose.
                 bound: socket.local_addr().unwrap_or(*address),
                 socket,
             }),
@@ -54,6 +67,30 @@ pub(crate) fn open(addresses: &[SocketAddr]) -> Result<Vec<Listener>, ListenErro
     match without_family {
         Some(error) if open.is_empty() => Err(error),
         _ => Ok(open),
+    }
+}
+
+/// A socket that systemd opened. Must be called within a runtime.
+pub(crate) fn take_over(passed: Passed) -> io::Result<Listener> {
+    passed.socket.set_nonblocking(true)?;
+    let socket = TcpListener::from_std(passed.socket)?;
+    without_delay(&socket)?;
+    Ok(Listener {
+        wanted: passed.address,
+        bound: passed.address,
+        socket,
+    })
+}
+
+impl Listener {
+    /// Where it listens.
+    pub(crate) const fn bound(&self) -> SocketAddr {
+        self.bound
+    }
+
+    /// The socket alone.
+    pub(crate) fn into_socket(self) -> TcpListener {
+        self.socket
     }
 }
 
@@ -73,19 +110,58 @@ impl Listeners {
 
     /// The addresses that are listened on.
     pub(crate) fn bound(&self) -> Vec<SocketAddr> {
-        self.open.iter().map(|(bound, _)| *bound).collect()
+        self.open.iter().map(|open| open.bound).collect()
+    }
+
+    /// Opens those of the addresses that are not listened on yet.
+    pub(crate) fn open_missing(
+        &self,
+        addresses: &[SocketAddr],
+    ) -> Result<Vec<Listener>, ListenError> {
+        let has = |address: &SocketAddr| self.open.iter().any(|open| open.wanted == *address);
+        let missing: Vec<_> = addresses.iter().copied().filter(|a| !has(a)).collect();
+        match open(&missing) {
+            // The others are there.
+            Err(error) if error.is_missing_family() && missing.len() < addresses.len() => {
+                Ok(Vec::new())
+            }
+            opened => opened,
+        }
+    }
+
+    /// Accepts from the new ones first, and then no more from those that are not wanted any longer.
+    pub(crate) fn exchange(&mut self, new: Vec<Listener>, wanted: &[SocketAddr]) {
+        for listener in new {
+            self.accept_from(listener);
+        }
+        self.open.retain(|open| {
+            let stays = wanted.contains(&open.wanted);
+            if !stays {
+                open.stop.cancel();
+            }
+            stays
+        });
+    }
+
+    /// Time for a client's first byte, from the next client on.
+    pub(crate) fn set_first_byte(&self, within: Duration) {
+        self.doorway.set_first_byte(within);
     }
 
     /// Takes no new connections any more.
     pub(crate) fn close(&mut self) {
-        for (_, stop) in self.open.drain(..) {
-            stop.cancel();
+        for open in self.open.drain(..) {
+            open.stop.cancel();
         }
     }
 
     fn accept_from(&mut self, listener: Listener) {
         let stop = CancellationToken::new();
-        self.open.push((listener.bound, stop.clone()));
+        self.open.push(Open {
+            wanted: listener.wanted,
+            bound: listener.bound,
+            stop: stop.clone(),
+        });
         let doorway = self.doorway.clone();
         self.tasks.spawn(accept(listener, doorway, stop));
     }

@@ -197,6 +197,21 @@ fn register_gauges(registry: &mut Registry, status: &Status) {
         most,
     );
 
+    let age: Seconds = Gauge::default();
+    age.set(status.config.age_s);
+    registry.register(
+        "config_age_seconds",
+        "Time since the configuration that holds was read",
+        age,
+    );
+    let failing: Gauge = Gauge::default();
+    failing.set(status.config.failure.is_some().into());
+    registry.register(
+        "config_failing",
+        "1 while a changed configuration can't be used",
+        failing,
+    );
+
     let draining: Gauge = Gauge::default();
     draining.set(status.draining_s.is_some().into());
     registry.register("draining", "1 while the agent stops", draining);
@@ -258,7 +273,7 @@ fn register_gauges(registry: &mut Registry, status: &Status) {
 
 /// Name, kind, labels and meaning of every metric, for the reference docs and the test that holds
 /// them against what is served.
-pub const REFERENCE: [(&str, &str, &str, &str); 16] = [
+pub const REFERENCE: [(&str, &str, &str, &str); 18] = [
     (
         "holdfast_actions_total",
         "counter",
@@ -277,6 +292,18 @@ pub const REFERENCE: [(&str, &str, &str, &str); 16] = [
         "counter",
         "",
         "Those of them that were moved without copying: bulk transfers",
+    ),
+    (
+        "holdfast_config_age_seconds",
+        "gauge",
+        "",
+        "Time since the configuration that holds was read",
+    ),
+    (
+        "holdfast_config_failing",
+        "gauge",
+        "",
+        "1 while the configuration file can't be used as it is now; the one from before holds",
     ),
     (
         "holdfast_connections",

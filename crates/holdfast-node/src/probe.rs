@@ -34,6 +34,8 @@ const MOST_BODY: usize = 64 * 1024;
 
 /// A connection that has answered once, and waits for the next question.
 struct Kept {
+    /// Whom it was verified to be.
+    identity: Arc<Identity>,
     sender: SendRequest<Empty<Bytes>>,
     _connection: AbortOnDropHandle<()>,
 }
@@ -58,11 +60,18 @@ impl Prober {
         }
     }
 
+    /// Expects another identity from now on; connections that were verified against the old one are
+    /// not asked any more.
+    pub(crate) fn expect(&mut self, identity: Arc<Identity>) {
+        self.identity = identity;
+    }
+
     pub(crate) fn start(&mut self, upstream: SocketAddr, id: ProbeId, reuse: bool) {
         self.running.retain(|_, task| !task.is_finished());
         // A fresh attempt leaves the kept connection where it is.
         let kept = if reuse {
-            self.kept.lock().remove(&upstream)
+            let kept = self.kept.lock().remove(&upstream);
+            kept.filter(|kept| Arc::ptr_eq(&kept.identity, &self.identity))
         } else {
             None
         };
@@ -157,6 +166,7 @@ impl Attempt {
             drop(connection.await);
         });
         Ok(Kept {
+            identity: Arc::clone(&self.identity),
             sender,
             _connection: AbortOnDropHandle::new(connection),
         })

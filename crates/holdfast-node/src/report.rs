@@ -26,7 +26,7 @@ pub(crate) fn log(action: &ActionStatus) {
 
 fn is_trouble(action: &ActionStatus) -> bool {
     match action.what {
-        What::ConnectionRefused | What::FailedHere | What::Withheld => true,
+        What::ConnectionRefused | What::FailedHere | What::ReloadRefused | What::Withheld => true,
         What::SourceChanged => action.reason == holdfast_core::reason::Reason::SourceFailed,
         What::VerdictChanged => action
             .verdict
@@ -34,6 +34,7 @@ fn is_trouble(action: &ActionStatus) -> bool {
         What::ConnectionCut
         | What::ConnectionDrained
         | What::ConnectionUnused
+        | What::Reloaded
         | What::UpstreamAdded
         | What::UpstreamRemoved => false,
     }

@@ -37,6 +37,20 @@ pub(crate) fn ready(status: &str) {
     notify(&[NotifyState::Ready, NotifyState::Status(status)]);
 }
 
+/// The configuration is being read again; [`reloaded`] must follow, whatever comes of it (`RELOADING=1`,
+/// `sd_notify(3)`).
+pub(crate) fn reloading() {
+    match NotifyState::monotonic_usec_now() {
+        Ok(now) => notify(&[NotifyState::Reloading, now]),
+        Err(error) => tracing::debug!(%error, "systemd was not told"),
+    }
+}
+
+/// The reload is over.
+pub(crate) fn reloaded() {
+    notify(&[NotifyState::Ready]);
+}
+
 /// The end takes up to `time`, and a little for the rest: systemd waits for as long
 /// (`EXTEND_TIMEOUT_USEC=`), whatever `TimeoutStopSec=` says.
 pub(crate) fn stopping(time: Duration) {

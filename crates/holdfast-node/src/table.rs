@@ -1,6 +1,7 @@
 //! The client connections that are open: what each one moves, and how to end it.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,10 +12,15 @@ use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
 use crate::clock::Clock;
+use crate::wire::Ends;
 
 /// Silence after client bytes that is worth a look. Slow answers of 12 s are seen in the field; they
 /// are looked at too, and stay.
 const SILENT_MS: u64 = 6000;
+
+/// Client bytes that are unanswered for longer than this are worth a question to the kernel: the second
+/// retransmission in vain comes after 0.6 s at the earliest.
+const WAITING_MS: u64 = 500;
 
 /// One request may simply take long; a client that tries again at another moment got nothing for both.
 const MOMENTS: u64 = 2;
@@ -34,6 +40,8 @@ pub(crate) enum Ending {
 #[derive(Debug)]
 struct Entry {
     upstream: Option<SocketAddr>,
+    /// The near end of the upstream connection.
+    local: Option<SocketAddr>,
     flow: Arc<Flow>,
     end: Option<oneshot::Sender<Ending>>,
 }
@@ -62,6 +70,7 @@ impl Table {
         let (order, end) = oneshot::channel();
         let entry = Entry {
             upstream: None,
+            local: None,
             flow: Arc::clone(&flow),
             end: Some(order),
         };
@@ -121,17 +130,67 @@ impl Table {
             .collect()
     }
 
+    /// Connections whose client waits for an answer, `most` at the most. Those first that began last: what
+    /// the kernel can tell it tells within seconds, and a request that takes long has nothing new to say.
+    pub(crate) fn waiting(&self, now_ms: u64, most: usize) -> Vec<Ends> {
+        let entries = self.entries.lock();
+        let mut waiting: Vec<_> = entries
+            .iter()
+            .filter_map(|(id, entry)| {
+                let since_ms = entry.flow.unanswered()?.since_ms;
+                let waits = now_ms.saturating_sub(since_ms) >= WAITING_MS;
+                Some((since_ms, entry.ends(*id)?)).filter(|_| waits)
+            })
+            .collect();
+        drop(entries);
+        waiting.sort_by_key(|(since_ms, ends)| (Reverse(*since_ms), ends.connection));
+        waiting
+            .into_iter()
+            .map(|(_, ends)| ends)
+            .take(most)
+            .collect()
+    }
+
+    /// One connection of each upstream, the oldest.
+    pub(crate) fn scouts(&self) -> Vec<Ends> {
+        let mut seen = BTreeSet::new();
+        self.entries
+            .lock()
+            .iter()
+            .filter_map(|(id, entry)| entry.ends(*id))
+            .filter(|ends| seen.insert(ends.remote))
+            .collect()
+    }
+
     /// How many are open.
     pub(crate) fn len(&self) -> usize {
         self.entries.lock().len()
     }
 }
 
+impl Entry {
+    fn ends(&self, connection: ConnectionId) -> Option<Ends> {
+        Some(Ends {
+            connection,
+            local: self.local?,
+            remote: self.upstream?,
+        })
+    }
+}
+
 impl Place {
+    /// Says where the upstream connection ends on this node.
+    pub(crate) fn is_at(&self, local: SocketAddr) {
+        if let Some(entry) = self.table.entries.lock().get_mut(&self.id) {
+            entry.local = Some(local);
+        }
+    }
+
     /// Says which upstream serves this connection.
     pub(crate) fn stand_on(&self, upstream: SocketAddr) {
         if let Some(entry) = self.table.entries.lock().get_mut(&self.id) {
             entry.upstream = Some(upstream);
+            entry.local = None;
         }
     }
 }

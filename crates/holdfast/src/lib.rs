@@ -33,7 +33,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn run(cli: Cli) -> Result<Outcome, Failure> {
     let (mut out, mut err) = print::streams();
     match cli.command {
-        Command::Agent(agent) => cmd::agent::run(&agent),
+        Command::Agent(agent) => cmd::agent::run(agent),
         Command::Demo(demo) => cmd::demo::run(&demo, &mut out, &mut err),
         Command::Lab(lab) => cmd::lab::run(lab, &mut out, &mut err),
         Command::Plan(plan) => cmd::plan::run(&plan, &mut std::io::stdin().lock(), &mut out),

@@ -126,6 +126,7 @@ fn a_status_is_valid() {
         "ready": true,
         "listeners": ["127.0.0.1:6445", "[::1]:6445"],
         "connections": 1,
+        "config": {"file": "/etc/holdfast/agent.yaml", "age_s": 3.5, "failure": null, "failing_s": null},
         "connections_most": 9904,
         "draining_s": null,
         "sources": [{

@@ -15,7 +15,7 @@ use crate::status::{ActionStatus, Source};
 pub type ConnectionId = u64;
 
 /// What the agent is told at its start.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// The node's name, hashed: its place in the fleet's spread.
     pub node: u64,
@@ -91,6 +91,18 @@ pub enum Input {
         /// Why the set could not be written down, in words.
         failure: Option<String>,
     },
+    /// The configuration was read again and holds from now on.
+    Reconfigured {
+        /// What it says.
+        settings: Box<Settings>,
+        /// What changed, in words.
+        changed: String,
+    },
+    /// The configuration was read again and can't be used; the old one holds.
+    ReloadRefused {
+        /// What is wrong with it, and where.
+        why: String,
+    },
     /// A source answered.
     Resolved {
         /// The source.
@@ -144,6 +156,8 @@ pub enum Input {
 /// What this node lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Shortage {
+    /// An address to listen on, which another process has.
+    Address,
     /// Descriptors.
     Descriptors,
     /// Local ports, or a source address.

@@ -51,7 +51,10 @@ pub(super) fn verdict(
         Reason::AllUpstreamsBad
         | Reason::LocalFaultSuspected
         | Reason::NotYetProven
+        | Reason::AddressTaken
         | Reason::ClientSilent
+        | Reason::ConfigChanged
+        | Reason::ConfigInvalid
         | Reason::DrainTimeOver
         | Reason::LocalFailure
         | Reason::OutOfDescriptors
@@ -104,6 +107,10 @@ pub(super) fn turned_away(upstreams: &BTreeMap<SocketAddr, Upstream>) -> Entry {
 
 pub(super) fn failed_here(shortage: Shortage, evidence: String) -> Entry {
     let (reason, next) = match shortage {
+        Shortage::Address => (
+            Reason::AddressTaken,
+            "the proxy serves without it; tried again every 5 s",
+        ),
         Shortage::Descriptors => (
             Reason::OutOfDescriptors,
             "new clients are reset until others leave; LimitNOFILE= of the unit raises the limit",

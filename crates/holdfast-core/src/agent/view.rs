@@ -18,6 +18,8 @@ pub struct Identity {
     pub endpoint: String,
     /// Addresses of the local listeners.
     pub listeners: Vec<SocketAddr>,
+    /// File of the configuration.
+    pub config_file: Option<String>,
     /// Client connections that the descriptor limit allows.
     pub connections_most: usize,
     /// While the agent stops: time until open connections are closed.
@@ -49,6 +51,7 @@ impl Agent {
             uptime_s: now.since_start().as_secs_f64(),
             ready: self.is_ready() && identity.draining_s.is_none(),
             listeners: identity.listeners.clone(),
+            config: self.configured.status(now, identity.config_file.clone()),
             connections: self.connections.len(),
             fleet: self.fleet,
             sources: self.sources.status(now, self.memory.state(now)),

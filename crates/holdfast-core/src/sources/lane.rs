@@ -72,6 +72,12 @@ impl Lane {
         }
     }
 
+    /// Whatever was answered before, it is asked at once.
+    pub(super) const fn ask_now(&mut self, now: Tick) {
+        self.asking = false;
+        self.next = now;
+    }
+
     pub(super) fn count_fleet(&mut self, nodes: u64) {
         if let Some(period) = &mut self.period {
             *period = Duration::from_secs(nodes / FLEET_BUDGET).clamp(PERIODS.0, PERIODS.1);

@@ -184,6 +184,8 @@ pub(super) fn deed(action: &ActionStatus, part: Option<&str>) -> (String, String
         | Deed::ConnectionRefused
         | Deed::ConnectionUnused
         | Deed::FailedHere
+        | Deed::Reloaded
+        | Deed::ReloadRefused
         | Deed::SourceChanged
         | Deed::UpstreamAdded
         | Deed::UpstreamRemoved

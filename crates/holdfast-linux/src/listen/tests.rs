@@ -31,3 +31,14 @@ fn reads_the_kernels_table() {
     let any = "127.0.0.1:6446".parse().unwrap();
     assert_eq!(listening_inodes(table, any), ["4713"]);
 }
+
+#[tokio::test]
+async fn accepted_connections_do_not_wait_to_fill_a_segment() {
+    for any in ["127.0.0.1:0", "[::1]:0"] {
+        let listener = listen(any.parse().unwrap()).unwrap();
+        let address = listener.local_addr().unwrap();
+        let _client = tokio::net::TcpStream::connect(address).await.unwrap();
+        let (accepted, _) = listener.accept().await.unwrap();
+        assert!(accepted.nodelay().unwrap());
+    }
+}

@@ -140,13 +140,13 @@ async fn the_side_that_closed_first_is_told_and_the_other_sees_the_end() {
 #[tokio::test]
 async fn a_failure_is_told_by_its_side() {
     let (client, upstream, _, task) = pumped().await;
-    crate::dial::reset_on_drop(&upstream);
+    dial::reset_on_drop(&upstream);
     drop(upstream);
     assert_eq!(task.await.unwrap(), End::UpstreamFailed);
     drop(client);
 
     let (client, upstream, _, task) = pumped().await;
-    crate::dial::reset_on_drop(&client);
+    dial::reset_on_drop(&client);
     drop(client);
     assert_eq!(task.await.unwrap(), End::ClientFailed);
     drop(upstream);
@@ -171,4 +171,20 @@ async fn a_reader_that_stops_stops_the_sender() {
     assert!(flow.to_upstream() <= sent as u64);
     drop((client, upstream));
     task.await.unwrap();
+}
+
+#[tokio::test]
+async fn a_connection_that_lasts_asks_its_upstream_and_one_that_does_not_need_not() {
+    let (client, mut near) = pair().await;
+    let (mut far, upstream) = pair().await;
+    let flow = Flow::default();
+    let short = Duration::from_millis(100);
+    let pumping = timeout(short, pump(&mut near, &mut far, &flow, || 0)).await;
+    assert!(pumping.is_err());
+    assert!(!dial::asks_when_idle(&far));
+    let longer = LASTING + Duration::from_millis(500);
+    let pumping = timeout(longer, pump(&mut near, &mut far, &flow, || 0)).await;
+    assert!(pumping.is_err());
+    assert!(dial::asks_when_idle(&far));
+    drop((client, upstream));
 }

@@ -1,14 +1,20 @@
 //! `holdfast agent`: flags, environment and file become one configuration; then the agent runs.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, anyhow};
 use clap::Args;
 use holdfast_core::config::{Config, ConfigError, LogFormat, LogLevel, RawConfig, time};
+use holdfast_linux::activation;
 use holdfast_node::agent::{self as node, StartError};
 use holdfast_node::config::read;
-use tracing_subscriber::EnvFilter;
+use holdfast_node::reload::{Origin, Reading};
+use serde_json::Value;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
+use tracing_subscriber::{EnvFilter, reload};
 
 use crate::exit::{Failure, Outcome, input, unable};
 
@@ -109,11 +115,19 @@ impl Agent {
     /// # Errors
     /// The file can't be read, or a field is wrong.
     pub fn configuration(&self) -> Result<Config, Failure> {
+        self.read().map(|reading| reading.config).map_err(input)
+    }
+
+    fn read(&self) -> anyhow::Result<Reading> {
         let file = match &self.config {
-            Some(path) => read(path).map_err(input)?,
+            Some(path) => read(path)?,
             None => RawConfig::default(),
         };
-        Config::parse(self.over(file)).map_err(|error| input(anyhow!(self.locate(&error))))
+        let raw = self.over(file);
+        let mut fields = BTreeMap::new();
+        flatten("", &serde_json::to_value(&raw)?, &mut fields);
+        let config = Config::parse(raw).map_err(|error| anyhow!(self.locate(&error)))?;
+        Ok(Reading { config, fields })
     }
 
     fn over(&self, file: RawConfig) -> RawConfig {
@@ -188,23 +202,47 @@ impl Agent {
     }
 }
 
+/// Each value that is no object, by its path.
+fn flatten(path: &str, value: &Value, into: &mut BTreeMap<String, String>) {
+    if let Value::Object(fields) = value {
+        for (name, value) in fields {
+            let dot = if path.is_empty() { "" } else { "." };
+            flatten(&format!("{path}{dot}{name}"), value, into);
+        }
+    } else {
+        into.insert(path.to_owned(), value.to_string());
+    }
+}
+
 /// Runs the agent until it is told to stop.
-pub(crate) fn run(agent: &Agent) -> Result<Outcome, Failure> {
-    let config = agent.configuration()?;
-    start_log(config.log_format, config.log_level);
+pub(crate) fn run(agent: Agent) -> Result<Outcome, Failure> {
+    // Before there is a second thread.
+    let passed = activation::take().map_err(input)?;
+    let reading = agent.read().map_err(input)?;
+    let set_log_level = start_log(reading.config.log_format, reading.config.log_level);
+    let origin = Origin {
+        file: agent.config.clone(),
+        read: Box::new(move || agent.read().map_err(|error| format!("{error:#}"))),
+        set_log_level: Box::new(set_log_level),
+    };
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(workers())
         .enable_all()
         .build()
         .context("start the runtime")
         .map_err(unable)?;
-    match runtime.block_on(node::run(config, env!("CARGO_PKG_VERSION"))) {
+    match runtime.block_on(node::run(
+        reading,
+        origin,
+        passed,
+        env!("CARGO_PKG_VERSION"),
+    )) {
         Ok(()) => Ok(Outcome::Held),
-        Err(error @ StartError::Tls(_)) => Err(input(error)),
+        Err(error @ (StartError::Tls(_) | StartError::Passed { .. })) => Err(input(error)),
         Err(StartError::Listen(error)) => {
             let hint = error.owner.as_ref().map(|owner| {
                 format!(
-                    "stop process {}, or choose another address with --listen or --admin",
+                    "stop process {}, or choose another address with --listen",
                     owner.pid
                 )
             });
@@ -221,19 +259,17 @@ fn workers() -> usize {
         .min(2)
 }
 
-fn start_log(format: LogFormat, level: LogLevel) {
-    let filter = EnvFilter::new(format!(
-        "error,holdfast={0},holdfast_node={0},holdfast_linux={0}",
-        level.as_str()
-    ));
-    let builder = tracing_subscriber::fmt()
-        .with_env_filter(filter)
+/// Starts the log; gives the way to another level.
+fn start_log(format: LogFormat, level: LogLevel) -> impl Fn(LogLevel) + Send + Sync + 'static {
+    let (filter, handle) = reload::Layer::new(filter(level));
+    let layer = tracing_subscriber::fmt::layer()
         .with_writer(io::stderr)
         .with_target(false);
+    let registry = tracing_subscriber::registry().with(filter);
     match format {
-        LogFormat::Json => builder.json().flatten_event(true).init(),
-        LogFormat::Text => builder
-            .with_ansi(crate::print::colours(&io::stderr()))
+        LogFormat::Json => registry.with(layer.json().flatten_event(true)).init(),
+        LogFormat::Text => registry
+            .with(layer.with_ansi(crate::print::colours(&io::stderr())))
             .init(),
     }
     let default = std::panic::take_hook();
@@ -241,4 +277,15 @@ fn start_log(format: LogFormat, level: LogLevel) {
         tracing::error!(%panic, "this is a bug; the process ends and its supervisor starts a clean one");
         default(panic);
     }));
+    move |level| {
+        // It fails only when the log is gone, and then there is nobody to be told.
+        drop(handle.reload(self::filter(level)));
+    }
+}
+
+fn filter(level: LogLevel) -> EnvFilter {
+    EnvFilter::new(format!(
+        "error,holdfast={0},holdfast_node={0},holdfast_linux={0}",
+        level.as_str()
+    ))
 }

@@ -7,7 +7,9 @@ use std::time::Duration;
 use anyhow::{Context as _, anyhow, bail};
 use clap::{Args, ValueEnum};
 use comfy_table::{Cell, Color, ContentArrangement, Table, presets};
-use holdfast_core::status::{ActionStatus, SourceStatus, Status, UpstreamStatus, Verdict};
+use holdfast_core::status::{
+    ActionStatus, ConfigStatus, SourceStatus, Status, UpstreamStatus, Verdict,
+};
 
 use crate::exit::{Failure, Outcome, unable};
 use crate::print;
@@ -102,19 +104,34 @@ fn render(status: &Status, actions: usize, colours: bool) -> String {
         None => "NO USABLE UPSTREAM".to_owned(),
     };
     let mut text = format!(
-        "{} on {}: {ready}, {} connections, up {}, version {}\n\n",
+        "{} on {}: {ready}, {} connections, up {}, version {}\n",
         status.endpoint,
         status.node,
         status.connections,
         span(status.uptime_s),
         status.version
     );
+    text += &configuration(&status.config);
+    text += "\n";
     text += &sources(&status.sources, colours);
     text += "\n";
     text += &upstreams(&status.upstreams, colours);
     text += "\n";
     text += &latest(&status.actions, actions, status.uptime_s, colours);
     text
+}
+
+/// Nothing without a file that is right.
+fn configuration(config: &ConfigStatus) -> String {
+    let age = span(config.age_s);
+    match (&config.file, &config.failure) {
+        (None, None) => String::new(),
+        (Some(file), None) => format!("configuration: {file}, read {age} ago\n"),
+        (_, Some(why)) => format!(
+            "CONFIGURATION CAN'T BE USED for {}, the one read {age} ago holds: {why}\n",
+            maybe_span(config.failing_s)
+        ),
+    }
 }
 
 fn table(colours: bool, header: &[&str]) -> Table {

@@ -194,31 +194,54 @@ fn a_ca_file_that_holds_no_ca_is_named_with_what_was_found() {
 }
 
 #[test]
-fn an_address_that_is_taken_is_named_with_the_process_that_has_it() {
+fn case_26_an_address_that_is_taken_is_named_with_the_process_that_has_it() {
     let desk = Desk::new();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = (taken.local_addr().unwrap(), taken);
     let me = std::process::id();
-    for (flag, other) in [("--listen", "--admin"), ("--admin", "--listen")] {
-        let address = taken.0.to_string();
-        let error = desk.refused_flags(3, &[flag, &address, other, "127.0.0.1:0"]);
-        assert!(
-            error.contains(&format!(
-                "error: listen on {address}: Address already in use"
-            )),
-            "{error}"
-        );
-        assert!(
-            error.contains(&format!("taken by process {me} (")),
-            "{error}"
-        );
-        assert!(
-            error.contains(&format!(
-                "hint: stop process {me}, or choose another address with --listen or --admin"
-            )),
-            "{error}"
-        );
-    }
+    let address = taken.0.to_string();
+    let error = desk.refused_flags(3, &["--listen", &address, "--admin", "127.0.0.1:0"]);
+    assert!(
+        error.contains(&format!(
+            "error: listen on {address}: Address already in use"
+        )),
+        "{error}"
+    );
+    assert!(
+        error.contains(&format!("taken by process {me} (")),
+        "{error}"
+    );
+    assert!(
+        error.contains(&format!(
+            "hint: stop process {me}, or choose another address with --listen"
+        )),
+        "{error}"
+    );
+}
+
+#[test]
+fn case_33_an_admin_address_that_is_taken_is_named_and_the_proxy_serves_without_it() {
+    let cluster = Cluster::start(1);
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let admin = taken.local_addr().unwrap();
+    let mut arguments = cluster.with_seeds();
+    arguments.retain(|a| !a.starts_with("--admin"));
+    arguments.push(format!("--admin={admin}"));
+    let mut agent = Agent::start(&arguments);
+    let said = agent.says(|line| line["reason"] == "address-taken");
+    let evidence = said["evidence"].as_str().unwrap();
+    let me = std::process::id();
+    assert!(
+        evidence.contains(&admin.to_string())
+            && evidence.contains(&format!("taken by process {me} (")),
+        "{evidence}"
+    );
+    assert_eq!(cluster.connect(&agent).server(), "cp1");
+    // As soon as it is free it is taken.
+    drop(taken);
+    agent.says(|line| line["message"] == "admin port is there");
+    let status = agent.until("it answers", |status| status.ready);
+    assert!(status.actions.iter().any(|a| a.evidence == evidence));
 }
 
 #[test]

@@ -46,7 +46,7 @@ pub(crate) fn tls(ca: &Path) -> Arc<ClientConfig> {
 }
 
 /// A connection without TLS, with patience.
-fn dial(to: SocketAddr) -> io::Result<TcpStream> {
+pub(crate) fn dial(to: SocketAddr) -> io::Result<TcpStream> {
     let stream = TcpStream::connect_timeout(&to, PATIENCE)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_nodelay(true)?;
@@ -60,7 +60,11 @@ impl Client {
     }
 
     pub(crate) fn open_with(to: SocketAddr, tls: &Arc<ClientConfig>) -> io::Result<Self> {
-        let mut stream = dial(to)?;
+        Self::over(dial(to)?, tls)
+    }
+
+    /// The same on a connection that is there.
+    pub(crate) fn over(mut stream: TcpStream, tls: &Arc<ClientConfig>) -> io::Result<Self> {
         let name = ServerName::try_from(NAME).unwrap();
         let mut session = ClientConnection::new(Arc::clone(tls), name).unwrap();
         while session.is_handshaking() {

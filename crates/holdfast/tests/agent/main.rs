@@ -1,6 +1,8 @@
 //! `holdfast agent` and `holdfast status` as they ship: the binary in front of real servers.
 
 #[cfg(test)]
+mod activation;
+#[cfg(test)]
 mod admin;
 #[cfg(test)]
 mod bad_input;
@@ -14,6 +16,10 @@ mod life;
 mod limits;
 #[cfg(test)]
 mod names;
+#[cfg(test)]
+mod reload;
+#[cfg(test)]
+mod scale;
 #[cfg(test)]
 mod stage;
 #[cfg(test)]

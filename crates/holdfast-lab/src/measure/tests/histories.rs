@@ -145,6 +145,7 @@ pub(super) fn status(uptime_s: f64, actions: &[(u64, f64)]) -> Status {
         listeners: Vec::new(),
         connections: 2,
         fleet: None,
+        config: holdfast_core::status::ConfigStatus::default(),
         connections_most: 1000,
         draining_s: None,
         sources: Vec::new(),
