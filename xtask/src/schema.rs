@@ -1,6 +1,8 @@
 //! JSON schemas of everything that people write or programs read.
 
 use anyhow::Result;
+use holdfast_core::adoption::Adoptions;
+use holdfast_core::checkup::Checkup;
 use holdfast_core::config::RawConfig;
 use holdfast_core::status::Status;
 use holdfast_lab::report::{Report, Run};
@@ -21,6 +23,16 @@ pub(crate) fn status() -> Result<Value> {
     written::<Status>("Status of holdfast agent")
 }
 
+/// What was done with kubeconfigs, as it is written.
+pub(crate) fn adopt() -> Result<Value> {
+    written::<Adoptions>("Result of holdfast adopt and holdfast release")
+}
+
+/// What a checkup found, as it is written.
+pub(crate) fn check() -> Result<Value> {
+    written::<Checkup>("Findings of holdfast check")
+}
+
 /// A run of a scenario, as it is written.
 pub(crate) fn lab_run() -> Result<Value> {
     written::<Run>("Run of a lab scenario")
@@ -39,6 +51,8 @@ pub(crate) fn scenario() -> Result<Value> {
 /// The schema files.
 pub(crate) fn files() -> Result<Vec<Generated>> {
     [
+        ("adopt", adopt()),
+        ("check", check()),
         ("config", config()),
         ("lab-report", lab_report()),
         ("lab-run", lab_run()),

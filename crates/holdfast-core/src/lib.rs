@@ -14,14 +14,20 @@
 //! opening (Machine, one per connection) ──▶ dial, hedge, replay, refuse
 //! ```
 
+pub mod adoption;
 pub mod agent;
 pub mod balance;
+pub mod budget;
 pub mod cache;
+pub mod certificate;
 pub mod chance;
+pub mod checkup;
 pub mod config;
 pub mod egress;
 pub mod health;
+pub mod hosts;
 mod journal;
+pub mod kubeconfig;
 pub mod machine;
 pub mod opening;
 pub mod pace;

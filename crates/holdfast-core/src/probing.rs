@@ -105,7 +105,7 @@ const SAMPLES: u32 = 6;
 
 /// A handshake that is not answered in this time has met a target that hangs: a busy API server takes
 /// long, but its accept queue would have to be seconds behind.
-const SAMPLE_PATIENCE: Duration = Duration::from_secs(3);
+pub(crate) const SAMPLE_PATIENCE: Duration = Duration::from_secs(3);
 
 /// While something is suspected, an upstream is asked as if the interval were no longer than this.
 const URGENT: Duration = Duration::from_millis(500);
@@ -115,7 +115,7 @@ const SLOW_PAUSE: u32 = 8;
 
 /// Share by which an interval is lengthened at random, in percent, so that agents and upstreams do
 /// not fall into step.
-const JITTER_PERCENT: u32 = 10;
+pub(crate) const JITTER_PERCENT: u32 = 10;
 
 /// The probes of one upstream.
 #[derive(Clone, Debug)]

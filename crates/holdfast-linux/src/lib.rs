@@ -1,4 +1,4 @@
-//! What only Linux can do for Holdfast: sockets, network namespaces, processes.
+//! What only Linux can do for Holdfast: sockets, network namespaces, processes, files.
 
 pub mod activation;
 pub mod descriptors;
@@ -6,5 +6,6 @@ pub mod dial;
 pub mod listen;
 pub mod netns;
 pub mod pump;
+pub mod replace;
 pub mod sock_diag;
 pub mod systemd;

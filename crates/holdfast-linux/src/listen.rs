@@ -58,16 +58,34 @@ impl std::fmt::Display for Owner {
 /// # Errors
 /// What the kernel says, with the process that has the address if that is the reason.
 pub fn listen(address: SocketAddr) -> Result<TcpListener, ListenError> {
-    bind(address).map_err(|source| ListenError {
+    bind(address)
+        .and_then(|socket| socket.listen(BACKLOG))
+        .and_then(|listener| without_delay(&listener).map(|()| listener))
+        .map_err(|source| taken(address, source))
+}
+
+/// Whether `address` could be listened on; nobody can connect meanwhile. Must be called within a
+/// runtime.
+///
+/// # Errors
+/// What [`listen`] would say.
+pub fn is_free(address: SocketAddr) -> Result<(), ListenError> {
+    bind(address)
+        .map(drop)
+        .map_err(|source| taken(address, source))
+}
+
+fn taken(address: SocketAddr, source: io::Error) -> ListenError {
+    ListenError {
         address,
         owner: (source.kind() == io::ErrorKind::AddrInUse)
             .then(|| owner(address))
             .flatten(),
         source,
-    })
+    }
 }
 
-fn bind(address: SocketAddr) -> io::Result<TcpListener> {
+fn bind(address: SocketAddr) -> io::Result<TcpSocket> {
     let socket = if address.is_ipv4() {
         TcpSocket::new_v4()?
     } else {
@@ -76,9 +94,7 @@ fn bind(address: SocketAddr) -> io::Result<TcpListener> {
     // A restart must not wait for connections of the process before (TIME_WAIT, tcp(7)).
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
-    let listener = socket.listen(BACKLOG)?;
-    without_delay(&listener)?;
-    Ok(listener)
+    Ok(socket)
 }
 
 /// Small frames go in both directions: waiting to fill a segment would only delay them. Connections

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use holdfast_core::agent::{self as core, Action, Agent, Input, Settings};
 use holdfast_core::balance::Candidates;
+use holdfast_core::budget::WATCH_TICK;
 use holdfast_core::cache::Entry;
 use holdfast_core::chance::hash_text;
 use holdfast_core::config::{Config, Host};
@@ -320,9 +321,6 @@ pub(crate) fn node_name(config: &Config) -> String {
             .into_owned()
     })
 }
-
-/// Connections are looked at this often.
-const WATCH_TICK: Duration = Duration::from_secs(1);
 
 /// Tells the agent which connections are unanswered.
 async fn watch_connections(

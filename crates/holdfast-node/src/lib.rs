@@ -12,8 +12,10 @@
 //! ```
 
 mod admin;
+pub mod adopt;
 pub mod agent;
 mod cache;
+pub mod checkup;
 mod clock;
 pub mod cluster;
 pub mod config;
@@ -33,4 +35,5 @@ mod stage;
 mod systemd;
 mod table;
 pub mod tls;
+mod trial;
 mod wire;

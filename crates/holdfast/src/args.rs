@@ -22,14 +22,20 @@ pub struct Cli {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Send the clients of kubeconfigs through the agent on this node, once that is proved to work
+    Adopt(cmd::adopt::Adopt),
     /// Run the node-local load balancer in front of the API servers
     Agent(cmd::agent::Agent),
+    /// Look at this node and its cluster, and say what must be mended
+    Check(cmd::check::Check),
     /// Show the outage and the cure, in a world of network namespaces
     Demo(cmd::demo::Demo),
     /// Meet real faults in worlds of network namespaces, and measure
     Lab(cmd::lab::Lab),
     /// Decide on given facts, and touch nothing
     Plan(cmd::plan::Plan),
+    /// Send the clients of adopted kubeconfigs back to where they went before
+    Release(cmd::adopt::Release),
     /// Show what the agent on this node knows, has done, and why
     Status(cmd::status::StatusOf),
 }

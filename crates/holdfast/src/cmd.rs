@@ -1,6 +1,8 @@
 //! One module per command.
 
+pub mod adopt;
 pub mod agent;
+pub mod check;
 pub mod demo;
 pub mod lab;
 pub mod plan;

@@ -16,6 +16,8 @@ pub enum Outcome {
 pub enum Failure {
     /// The arguments, the configuration or a scenario make no sense.
     Input(anyhow::Error),
+    /// A safety rule forbids it, and what would help.
+    Refused(anyhow::Error, Option<String>),
     /// It could not be done, and what would help.
     Unable(anyhow::Error, Option<String>),
 }
@@ -28,7 +30,7 @@ pub const CODES: [(u8, &str); 5] = [
     ),
     (
         1,
-        "Ran correctly, and the answer is no: not ready, or an expectation of a scenario did not hold",
+        "Ran correctly, and the answer is no: not ready, something must be mended, or an expectation of a scenario did not hold",
     ),
     (2, "Wrong arguments, configuration or scenario"),
     (
@@ -37,7 +39,7 @@ pub const CODES: [(u8, &str); 5] = [
     ),
     (
         4,
-        "Refused by a safety rule. No command of this version does that",
+        "Refused by a safety rule: it would do harm. The hint names the flag that overrides it, if there is one",
     ),
 ];
 
@@ -57,13 +59,14 @@ impl Failure {
         match self {
             Self::Input(_) => 2,
             Self::Unable(..) => 3,
+            Self::Refused(..) => 4,
         }
     }
 
     /// What went wrong.
     pub const fn error(&self) -> &anyhow::Error {
         match self {
-            Self::Input(error) | Self::Unable(error, _) => error,
+            Self::Input(error) | Self::Refused(error, _) | Self::Unable(error, _) => error,
         }
     }
 
@@ -71,7 +74,7 @@ impl Failure {
     pub fn hint(&self) -> Option<&str> {
         match self {
             Self::Input(_) => None,
-            Self::Unable(_, hint) => hint.as_deref(),
+            Self::Refused(_, hint) | Self::Unable(_, hint) => hint.as_deref(),
         }
     }
 

@@ -33,10 +33,13 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn run(cli: Cli) -> Result<Outcome, Failure> {
     let (mut out, mut err) = print::streams();
     match cli.command {
+        Command::Adopt(adopt) => cmd::adopt::adopt(&adopt, &mut out),
         Command::Agent(agent) => cmd::agent::run(agent),
+        Command::Check(check) => cmd::check::run(&check, &mut out),
         Command::Demo(demo) => cmd::demo::run(&demo, &mut out, &mut err),
         Command::Lab(lab) => cmd::lab::run(lab, &mut out, &mut err),
         Command::Plan(plan) => cmd::plan::run(&plan, &mut std::io::stdin().lock(), &mut out),
+        Command::Release(release) => cmd::adopt::release(&release, &mut out),
         Command::Status(status) => cmd::status::run(&status, &mut out),
     }
 }

@@ -8,7 +8,15 @@ use super::text;
 use crate::fields::objects;
 use crate::schema;
 
-const NAMES: [&str; 5] = ["config", "lab-report", "lab-run", "scenario", "status"];
+const NAMES: [&str; 7] = [
+    "adopt",
+    "check",
+    "config",
+    "lab-report",
+    "lab-run",
+    "scenario",
+    "status",
+];
 
 fn published(name: &str) -> Value {
     serde_json::from_str(&text(&format!("docs/schema/{name}.schema.json"))).unwrap()

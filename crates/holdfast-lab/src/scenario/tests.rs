@@ -342,6 +342,21 @@ fn unknown_keys_and_wrong_units_name_the_place() {
 }
 
 #[test]
+fn more_of_a_bound_than_all_of_it_can_not_shrink() {
+    let error = error("atMost: 30s, atLeast: 1s", "atMost: 13s, scaled: 14s");
+    assert!(
+        error.contains("expect[0].scaled: found 14s")
+            && error.contains("a part of atMost, so \"13s\" at most"),
+        "{error}"
+    );
+    let all = GOOD.replace(
+        "atMost: 30s, atLeast: 1s",
+        "atMost: 13s, atLeast: 1s, scaled: 13s",
+    );
+    Scenario::parse("some.yaml", &all).unwrap();
+}
+
+#[test]
 fn a_name_that_is_no_scenario_lists_those_there_are() {
     let error = read("adress-change").unwrap_err().to_string();
     assert!(

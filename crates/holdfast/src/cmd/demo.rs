@@ -27,6 +27,9 @@ pub struct Demo {
 /// Runs both acts; the timeline and the table go to `out`, progress to `err`.
 pub fn run(demo: &Demo, out: &mut impl Write, err: &mut impl Write) -> Result<Outcome, Failure> {
     let timeline = Timeline::new(lab::colours(&io::stdout()), false);
+    let (page, data) = (demo.out.join("report.html"), demo.out.join("report.json"));
+    lab::check_writable(&page)?;
+    lab::check_writable(&data)?;
     let mut stories = Vec::new();
     for act in ACTS {
         let order = lab::order(act, &[], Some(demo.time_scale), None)?;
@@ -44,13 +47,12 @@ pub fn run(demo: &Demo, out: &mut impl Write, err: &mut impl Write) -> Result<Ou
     }
     let runs: Vec<Run> = stories.iter().map(|story| story.run.clone()).collect();
     write!(out, "\n{}", lab::results(&runs, Columns::Few)).map_err(lab::unable)?;
-    let page = demo.out.join("report.html");
     lab::write_file(&page, &html::page(&stories))?;
     let report = serde_json::to_string_pretty(&Report {
         scenarios: runs.clone(),
     })
     .map_err(lab::unable)?;
-    lab::write_file(&demo.out.join("report.json"), &(report + "\n"))?;
+    lab::write_file(&data, &(report + "\n"))?;
     writeln!(out, "\nThe same as a picture: {}", page.display()).map_err(lab::unable)?;
     Ok(lab::outcome(&runs))
 }

@@ -160,6 +160,9 @@ fn run_scenarios(
             components.as_ref(),
         )?);
     }
+    for path in arguments.html.iter().chain(&arguments.json) {
+        check_writable(path)?;
+    }
     let timeline = Timeline::new(colours(&io::stderr()), orders.len() > 1);
     let live = arguments.live;
     let stories = run_orders(
@@ -260,13 +263,37 @@ pub(crate) fn run_orders(
     })
 }
 
+/// Finds out before a run of minutes whether its results can be written. What is there stays.
+pub(crate) fn check_writable(path: &Path) -> Result<(), Failure> {
+    make_directory(path)?;
+    let is_new = !path.exists();
+    std::fs::OpenOptions::new()
+        .append(true)
+        .create(true)
+        .open(path)
+        .and_then(|_| {
+            if is_new {
+                std::fs::remove_file(path)
+            } else {
+                Ok(())
+            }
+        })
+        .with_context(|| format!("write {}", path.display()))
+        .map_err(unable)
+}
+
+fn make_directory(path: &Path) -> Result<(), Failure> {
+    let Some(directory) = path.parent() else {
+        return Ok(());
+    };
+    std::fs::create_dir_all(directory)
+        .with_context(|| format!("create {}", directory.display()))
+        .map_err(unable)
+}
+
 /// Writes a file, with its directory.
 pub(crate) fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
-    if let Some(directory) = path.parent() {
-        std::fs::create_dir_all(directory)
-            .with_context(|| format!("create {}", directory.display()))
-            .map_err(unable)?;
-    }
+    make_directory(path)?;
     std::fs::write(path, text)
         .with_context(|| format!("write {}", path.display()))
         .map_err(unable)
@@ -333,7 +360,7 @@ pub(crate) fn time_scale(text: &str) -> Result<f64, String> {
         .ok_or_else(|| format!("found {text:?}, accepted: {}", scenario::time_scales()))
 }
 
-fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

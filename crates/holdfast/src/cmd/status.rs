@@ -35,7 +35,7 @@ pub struct StatusOf {
 
 /// What to print.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Output {
+pub(super) enum Output {
     /// A table for people
     Table,
     /// JSON for programs
@@ -70,7 +70,7 @@ pub(crate) fn run(arguments: &StatusOf, out: &mut impl Write) -> Result<Outcome,
 }
 
 /// One request without keep-alive: the whole answer is what comes until the end.
-fn get(admin: SocketAddr, path: &str) -> anyhow::Result<String> {
+pub(super) fn get(admin: SocketAddr, path: &str) -> anyhow::Result<String> {
     let ask = || -> io::Result<String> {
         let mut stream = TcpStream::connect_timeout(&admin, PATIENCE)?;
         stream.set_read_timeout(Some(PATIENCE))?;
@@ -134,7 +134,7 @@ fn configuration(config: &ConfigStatus) -> String {
     }
 }
 
-fn table(colours: bool, header: &[&str]) -> Table {
+pub(super) fn table(colours: bool, header: &[&str]) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_header(header);
     // On a terminal cells wrap within its width; in a pipe each row is one line, however long.
@@ -154,7 +154,7 @@ fn table(colours: bool, header: &[&str]) -> Table {
     table
 }
 
-fn print_table(table: &Table) -> String {
+pub(super) fn print_table(table: &Table) -> String {
     table
         .lines()
         .fold(String::new(), |text, line| text + line.trim_end() + "\n")

@@ -33,6 +33,35 @@ fn a_shown_scenario_is_a_file_that_can_be_run() {
 }
 
 #[test]
+fn results_that_can_not_be_written_are_told_before_the_run() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("a-file");
+    std::fs::write(&file, "kept").unwrap();
+    let inside = file.join("report.json");
+    let (inside, folder) = (inside.to_str().unwrap(), directory.path().to_str().unwrap());
+    let file_name = file.to_str().unwrap();
+    for (arguments, said) in [
+        (["lab", "run", "kill", "--json", inside], "create "),
+        (["lab", "run", "kill", "--html", folder], "write "),
+        (
+            ["demo", "--out", file_name, "--time-scale", "50"],
+            "create ",
+        ),
+    ] {
+        let done = holdfast(&arguments);
+        assert_eq!(done.code, Some(3), "{}", done.err);
+        // The run itself would tell its progress first.
+        assert!(
+            done.err.starts_with(&format!("error: {said}")),
+            "{}",
+            done.err
+        );
+        assert_eq!(done.out, "");
+    }
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "kept");
+}
+
+#[test]
 fn an_unknown_scenario_is_wrong_input_and_lists_those_there_are() {
     for command in [
         ["lab", "show", "adress-lost"],

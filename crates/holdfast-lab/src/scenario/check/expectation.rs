@@ -31,6 +31,7 @@ impl Reader<'_> {
                 )
             })?;
             let metric = self.metric(&field, &raw.metric)?;
+            self.part_of_its_bound(&field, metric, raw)?;
             for bound in self.bounds(&field, metric, raw)? {
                 expectations.push(Expectation {
                     subject,
@@ -72,6 +73,31 @@ impl Reader<'_> {
     fn metric(&self, field: &str, name: &str) -> Result<Metric, ScenarioError> {
         name.parse()
             .map_err(|()| self.wrong(format!("{field}.metric"), quoted(name), Metric::accepted()))
+    }
+
+    /// What shrinks with the clocks is a part of the bound; more than all of it would quietly be taken
+    /// for all of it. A lower bound may be less: there it is another matter how much of it shrinks.
+    fn part_of_its_bound(
+        &self,
+        field: &str,
+        metric: Metric,
+        raw: &RawExpectation,
+    ) -> Result<(), ScenarioError> {
+        let bounds = [("atMost", &raw.at_most), ("equals", &raw.equals)];
+        let Some(part) = raw.scaled else {
+            return Ok(());
+        };
+        for (key, written) in bounds {
+            let Some(written) = written else { continue };
+            if number(metric, written).is_some_and(|whole| part.seconds() > whole) {
+                return Err(self.wrong(
+                    format!("{field}.scaled"),
+                    part,
+                    format!("a part of {key}, so {} at most", shown(written)),
+                ));
+            }
+        }
+        Ok(())
     }
 
     fn bounds(

@@ -12,7 +12,7 @@ use holdfast_lab::bench::contender::Contender;
 use holdfast_lab::bench::{Order, launch};
 use holdfast_lab::launch::Means;
 
-use super::{Failure, Outcome, Output, launch_failed, runtime, unable, write_file};
+use super::{Failure, Outcome, Output, check_writable, launch_failed, runtime, unable, write_file};
 
 /// Arguments of `holdfast lab bench`.
 #[derive(Debug, Args)]
@@ -81,6 +81,9 @@ pub(super) fn run(
         each: bench.seconds,
         contenders,
     };
+    if let Some(path) = &bench.json {
+        check_writable(path)?;
+    }
     let program = std::env::current_exe()
         .context("find this program's own file")
         .map_err(unable)?;

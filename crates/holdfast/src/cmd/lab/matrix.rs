@@ -13,7 +13,9 @@ use holdfast_lab::run::{Order, Word};
 use holdfast_lab::scenario::{BUILT_IN, Scenario};
 use holdfast_lab::subject::Subject;
 
-use super::{Failure, Outcome, Output, input, order, run_orders, table, unable, write_file};
+use super::{
+    Failure, Outcome, Output, check_writable, input, order, run_orders, table, unable, write_file,
+};
 
 /// What building a world and warming it up takes besides its timeline, in seconds, measured on two
 /// cores.
@@ -60,6 +62,9 @@ pub(super) fn run(
     } else {
         matrix.faults.clone()
     };
+    if let Some(path) = &matrix.json {
+        check_writable(path)?;
+    }
     let mut orders = Vec::new();
     for fault in &faults {
         let one = order(fault, &subjects, None, None)?;
