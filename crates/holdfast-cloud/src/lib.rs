@@ -1,1 +1,3 @@
 //! What lives behind an HTTPS or DNS API: Azure Resource Manager.
+
+pub mod azure;

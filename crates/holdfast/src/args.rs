@@ -30,6 +30,8 @@ pub enum Command {
     Check(cmd::check::Check),
     /// Show the outage and the cure, in a world of network namespaces
     Demo(cmd::demo::Demo),
+    /// Know, predict and audit how each node reaches the internet (Azure)
+    Egress(cmd::egress::Egress),
     /// Meet real faults in worlds of network namespaces, and measure
     Lab(cmd::lab::Lab),
     /// Decide on given facts, and touch nothing

@@ -37,6 +37,7 @@ fn run(cli: Cli) -> Result<Outcome, Failure> {
         Command::Agent(agent) => cmd::agent::run(agent),
         Command::Check(check) => cmd::check::run(&check, &mut out),
         Command::Demo(demo) => cmd::demo::run(&demo, &mut out, &mut err),
+        Command::Egress(egress) => cmd::egress::run(&egress, &mut out),
         Command::Lab(lab) => cmd::lab::run(lab, &mut out, &mut err),
         Command::Plan(plan) => cmd::plan::run(&plan, &mut std::io::stdin().lock(), &mut out),
         Command::Release(release) => cmd::adopt::release(&release, &mut out),

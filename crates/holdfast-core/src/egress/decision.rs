@@ -133,7 +133,7 @@ pub fn answer(operation: Operation, facts: &Facts, node: Node) -> Answer {
 pub fn change(before: Egress, after: Egress) -> Answer {
     let lost = before.protocols - after.protocols;
     let (verdict, reason) = if !lost.is_empty() {
-        (Verdict::Deny, cut(lost, after.protocols))
+        (Verdict::Deny, cut(after.protocols))
     } else if after.protocols.is_empty() {
         (Verdict::AllowWarn, Reason::NoOutboundBeforeOrAfter)
     } else if before.protocols.is_empty() {
@@ -180,11 +180,9 @@ fn judge_removal(
         Cause::Bootstrapping => (Verdict::Keep, Reason::Bootstrapping),
         Cause::Draining => (Verdict::Keep, Reason::DrainInPool),
         Cause::Unhealthy if node.last_member => (Verdict::Keep, Reason::LastMember),
-        Cause::Withdrawn if !lost.is_empty() => {
-            (Verdict::KeepAdminDown, lose(lost, after.protocols))
-        }
-        Cause::Unhealthy if !lost.is_empty() => (Verdict::Keep, lose(lost, after.protocols)),
-        Cause::Unmanaged if !lost.is_empty() => (Verdict::RemoveWarn, lose(lost, after.protocols)),
+        Cause::Withdrawn if !lost.is_empty() => (Verdict::KeepAdminDown, lose(after.protocols)),
+        Cause::Unhealthy if !lost.is_empty() => (Verdict::Keep, lose(after.protocols)),
+        Cause::Unmanaged if !lost.is_empty() => (Verdict::RemoveWarn, lose(after.protocols)),
         Cause::Withdrawn | Cause::Unhealthy | Cause::Unmanaged => harmless(pool, before, after),
     }
 }
@@ -263,22 +261,24 @@ const fn safe(path: Path) -> Option<Reason> {
     })
 }
 
-fn lose(lost: Protocols, left: Protocols) -> Reason {
+/// Something is lost and `left` remains; if anything, it is the other protocol.
+fn lose(left: Protocols) -> Reason {
     if left.is_empty() {
         Reason::WouldLoseOutbound
-    } else if lost.contains(Protocols::UDP) {
-        Reason::WouldLoseUdp
-    } else {
+    } else if left.contains(Protocols::UDP) {
         Reason::WouldLoseTcp
+    } else {
+        Reason::WouldLoseUdp
     }
 }
 
-fn cut(lost: Protocols, left: Protocols) -> Reason {
+/// The same for operations that are no removals.
+fn cut(left: Protocols) -> Reason {
     if left.is_empty() {
         Reason::WouldCutAllOutbound
-    } else if lost.contains(Protocols::UDP) {
-        Reason::WouldCutUdp
-    } else {
+    } else if left.contains(Protocols::UDP) {
         Reason::WouldCutTcp
+    } else {
+        Reason::WouldCutUdp
     }
 }

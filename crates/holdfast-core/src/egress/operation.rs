@@ -1,6 +1,7 @@
 //! Operations whose effect on a NIC's egress can be asked about, and the facts after them.
 
 use super::facts::{Facts, InstanceAddress, Membership, NatGateway, Pool, Route};
+use super::path::egress;
 use super::words::words;
 
 words! {
@@ -73,6 +74,57 @@ pub enum Operation {
     MakeSubnetPrivate,
     /// Add a default route with next hop `None`.
     AddNoneRoute,
+}
+
+impl Operation {
+    /// Everything that can take a way to the internet away.
+    pub const TAKING: [Self; 11] = [
+        Self::Remove(AnyPool::Managed),
+        Self::Remove(AnyPool::Other),
+        Self::DropRules(PublicPool::Managed),
+        Self::DropRules(PublicPool::Other),
+        Self::DropOutboundRule(PublicPool::Managed),
+        Self::DropOutboundRule(PublicPool::Other),
+        Self::AddToInternal(Joining::Nic),
+        Self::DetachNatGateway,
+        Self::DetachInstanceAddress,
+        Self::MakeSubnetPrivate,
+        Self::AddNoneRoute,
+    ];
+
+    /// What is done, in words.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Remove(AnyPool::Managed) => "leaving the managed pool",
+            Self::Remove(AnyPool::Other) => "leaving the other public pool",
+            Self::Remove(AnyPool::Internal) => "leaving the internal pool",
+            Self::AddToInternal(_) => "joining an internal load balancer",
+            Self::AddToPublic(_) => "joining a public load balancer",
+            Self::DropRules(PublicPool::Managed) => "deleting the managed pool's rules",
+            Self::DropRules(PublicPool::Other) => "deleting the other pool's rules",
+            Self::DropOutboundRule(PublicPool::Managed) => {
+                "deleting the managed pool's outbound rule"
+            }
+            Self::DropOutboundRule(PublicPool::Other) => "deleting the other pool's outbound rule",
+            Self::DisableSnat(_) => "disabling outbound SNAT",
+            Self::DeletePublic => "deleting the last public Service",
+            Self::DetachNatGateway => "detaching the NAT gateway",
+            Self::DetachNatAddress => "detaching the NAT gateway's address",
+            Self::DetachInstanceAddress => "detaching the NIC's public address",
+            Self::MakeSubnetPrivate => "making the subnet private",
+            Self::AddNoneRoute => "a default route to nowhere",
+        }
+    }
+}
+
+/// The operations after which a protocol would no longer get out.
+pub fn threats(facts: &Facts) -> Vec<Operation> {
+    let now = egress(facts).protocols;
+    let takes = |operation: &Operation| {
+        let left = egress(&apply(*operation, facts)).protocols;
+        !(now - left).is_empty()
+    };
+    Operation::TAKING.into_iter().filter(takes).collect()
 }
 
 /// The facts once it is done.

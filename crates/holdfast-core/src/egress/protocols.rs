@@ -61,11 +61,15 @@ impl BitOrAssign for Protocols {
     }
 }
 
-/// What is in the one and not in the other.
+/// What is in the one and not in the other. A next hop lets through what it likes, TCP and UDP at
+/// most; so nothing is known to be lost on the way to one, nor from one to both protocols.
 impl Sub for Protocols {
     type Output = Self;
 
     fn sub(self, other: Self) -> Self {
+        if other == Self::HOP || (self == Self::HOP && other == Self::BOTH) {
+            return Self::NONE;
+        }
         Self(self.0 & !other.0)
     }
 }

@@ -65,3 +65,43 @@ fn is_unwanted(version: Version, membership: Membership, node: Node, role: Role)
         && node.ready != Ready::Yes;
     excluded || unlisted || unready
 }
+
+words! {
+    /// What may happen to a node.
+    Event {
+        /// It is not ready for a while.
+        NotReady = "not-ready",
+        /// It gets the exclude label, of any value.
+        Excluded = "exclude-label",
+        /// Its Node object is deleted while the VM runs.
+        NodeDeleted = "node-deleted",
+        /// The autoscaler is about to delete it.
+        AutoscalerTaint = "autoscaler-taint",
+        /// It gets the label `kubernetes.azure.com/managed: false`.
+        Unmanaged = "unmanaged",
+        /// Nothing: it is removed as it is.
+        Nothing = "nothing",
+    }
+}
+
+impl Event {
+    /// A node that was healthy before.
+    const fn node(self) -> Node {
+        let mut node = Node::HEALTHY;
+        match self {
+            Self::NotReady => node.ready = Ready::No,
+            Self::Excluded => node.exclusion = Exclusion::Excluded,
+            Self::NodeDeleted => node.object = NodeObject::Deleted,
+            Self::AutoscalerTaint => node.draining = true,
+            Self::Unmanaged => node.managed = false,
+            Self::Nothing => {}
+        }
+        node
+    }
+}
+
+/// The events upon which that version takes a member out of its pool.
+pub fn removes_upon(version: Version, pool: AnyPool, facts: &Facts, role: Role) -> Vec<Event> {
+    let removes = |event: &Event| deed(version, pool, facts, event.node(), role) == Deed::Remove;
+    Event::ALL.iter().copied().filter(removes).collect()
+}

@@ -2,6 +2,16 @@
 //! and its exit codes.
 
 #[cfg(test)]
+mod audit;
+#[cfg(test)]
 mod command;
 #[cfg(test)]
+mod explain;
+#[cfg(test)]
 mod plan;
+#[cfg(test)]
+mod real_size;
+#[cfg(test)]
+mod subscription;
+#[cfg(test)]
+mod what_if;
