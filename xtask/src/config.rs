@@ -143,6 +143,10 @@ fn accepts(field: &Field) -> Result<String> {
                 .collect();
             return Ok(words.join(", "));
         }
+        Kind::Plain(kind) if kind == "boolean" => return Ok("true, false".to_owned()),
+        Kind::Plain(kind) if kind == "integer" && field.is_list => {
+            return Ok("whole numbers".to_owned());
+        }
         Kind::Plain(kind) if kind == "integer" => json!(u32::MAX),
         Kind::Plain(_) | Kind::Object if field.is_list => json!(["?"]),
         Kind::Plain(_) | Kind::Object => match field.path.as_str() {

@@ -21,6 +21,7 @@ use crate::status::{Source, Verdict, What};
 
 mod cutting;
 mod doubt;
+mod guarded;
 mod memory;
 mod protocol;
 mod reconfigure;
@@ -28,7 +29,9 @@ mod story;
 mod view;
 mod wire;
 
-pub use protocol::{Action, ConnectionId, DialFailure, Input, Settings, Shortage, Traffic};
+pub use protocol::{
+    Action, ConnectionId, DialFailure, Input, LITTLE, MOMENTS, SILENT, Settings, Shortage, Traffic,
+};
 pub use view::Identity;
 pub use wire::Wire;
 
@@ -40,6 +43,8 @@ struct Upstream {
     draining_since: Option<Tick>,
     /// When a connection of its was cut alone.
     flow_cut: Option<Tick>,
+    /// Its connections were cut since it went bad: what stands on it now came back.
+    cut_before: bool,
 }
 
 #[derive(Debug)]
@@ -51,6 +56,8 @@ struct Connection {
     doubt: Option<doubt::Doubt>,
     /// The kernel says that nobody acknowledges its bytes.
     stall: Option<wire::Stall>,
+    /// Its socket is somebody else's.
+    guarded: Option<guarded::Guarded>,
 }
 
 /// Time between two wakes, at least.
@@ -84,6 +91,7 @@ pub struct Agent {
     connections: BTreeMap<ConnectionId, Connection>,
     cuts: TokenBucket,
     often_met: BTreeMap<OftenMet, TokenBucket>,
+    recuts: TokenBucket,
     journal: Journal,
     memory: memory::Memory,
     /// Nodes of the cluster, once an API server has counted them.
@@ -117,6 +125,7 @@ impl Agent {
         let mut agent = Self {
             cuts: cut_limit(&settings),
             often_met: BTreeMap::new(),
+            recuts: cut_limit(&settings),
             sources,
             upstreams: BTreeMap::new(),
             connections: BTreeMap::new(),
@@ -171,6 +180,7 @@ impl Agent {
             cutting: cutting::Cutting::default(),
             draining_since: None,
             flow_cut: None,
+            cut_before: false,
         };
         self.upstreams.insert(address, upstream);
         let entry = Entry::new(What::UpstreamAdded, Reason::AddressAdded)
@@ -311,6 +321,7 @@ impl Agent {
             _ => draining.then_some(now),
         };
         upstream.cutting.verdict_changed(change.to);
+        upstream.cut_before &= !balance::is_usable(change.to);
         let entry = story::verdict(
             now,
             address,
@@ -323,6 +334,29 @@ impl Agent {
         if !balance::is_usable(change.to) {
             self.sources.ask_soon(now);
         }
+    }
+
+    fn attach(
+        &mut self,
+        id: ConnectionId,
+        upstream: SocketAddr,
+        guarded: Option<guarded::Guarded>,
+    ) {
+        let connection = Connection {
+            upstream,
+            ending: false,
+            doubt: None,
+            stall: None,
+            guarded,
+        };
+        self.connections.insert(id, connection);
+    }
+
+    /// Connections on `address` that are not ordered to end.
+    fn open_connections(&self, address: SocketAddr) -> impl Iterator<Item = &Connection> + '_ {
+        self.connections
+            .values()
+            .filter(move |c| c.upstream == address && !c.ending)
     }
 
     fn connections_on(&self, address: SocketAddr) -> impl Iterator<Item = ConnectionId> + '_ {
@@ -482,15 +516,8 @@ impl Machine for Agent {
             Input::Attached {
                 connection,
                 upstream,
-            } => {
-                let entry = Connection {
-                    upstream,
-                    ending: false,
-                    doubt: None,
-                    stall: None,
-                };
-                self.connections.insert(connection, entry);
-            }
+            } => self.attach(connection, upstream, None),
+            Input::CutFailed { connection, why } => self.cut_failed(now, connection, why),
             Input::Closed { connection } => {
                 self.connections.remove(&connection);
             }
@@ -504,6 +531,11 @@ impl Machine for Agent {
                     self.write(now, story::failed_here(shortage, evidence));
                 }
             }
+            Input::Guarded {
+                connection,
+                upstream,
+                dry_run,
+            } => self.guard(now, connection, upstream, dry_run),
             Input::Probed {
                 upstream,
                 id,

@@ -10,13 +10,16 @@ use std::time::Duration;
 
 use crate::sources::{Expiry, canonical, is_own};
 
+mod guard;
 mod raw;
 #[cfg(test)]
 mod tests;
 pub mod time;
 
+pub use guard::{Clients, Guard, Unit};
 pub use raw::{
-    LogFormat, LogLevel, RawConfig, RawDns, RawDrain, RawLimits, RawLog, RawProbe, RawShutdown,
+    LogFormat, LogLevel, RawConfig, RawDns, RawDrain, RawGuard, RawLimits, RawLog, RawProbe,
+    RawShutdown,
 };
 
 /// One wrong field.
@@ -89,6 +92,8 @@ pub struct Config {
     pub patience: Duration,
     /// See [`RawDrain::timeout`].
     pub drain: Duration,
+    /// See [`RawConfig::guard`].
+    pub guard: Option<Guard>,
     /// See [`RawLimits::cuts`].
     pub cuts: u32,
     /// See [`RawLimits::window`].
@@ -107,7 +112,7 @@ const ENDPOINT: &str =
     "https://NAME:PORT or https://ADDRESS:PORT, for example https://api.example.com:6443";
 const CA: &str =
     "a file with the PEM certificates of the cluster's CA, usually /etc/kubernetes/pki/ca.crt";
-const LOOPBACK: &str = "loopback addresses with a port, for example 127.0.0.1:6445: a node's proxy serves that node alone";
+const LOOPBACK: &str = "loopback addresses with a port, for example 127.0.0.1:6445: a node's proxy serves that node alone; none only where the guard is enabled";
 const ADMIN: &str = "a loopback address with a port, for example 127.0.0.1:6446";
 const UPSTREAM: &str =
     "ADDRESS:PORT of an API server, for example 10.0.0.11:6443 or [fd00::11]:6443";
@@ -136,7 +141,8 @@ impl Config {
             (None, Host::Address(ip)) => ip.to_string(),
         };
         let listen = addresses("listen", &raw.listen, LOOPBACK)?;
-        if listen.is_empty() {
+        let guard = Guard::parse(raw.guard)?;
+        if listen.is_empty() && guard.is_none() {
             return Err(wrong("listen", "an empty list", LOOPBACK));
         }
         if let Some(open) = listen.iter().find(|a| !a.ip().is_loopback()) {
@@ -253,6 +259,7 @@ impl Config {
                 (1_000, 86_400_000),
                 "1s to 24h",
             )?,
+            guard,
             cuts: number("limits.cuts", raw.limits.cuts, 1, 1000, "1 to 1000")?,
             cut_window: within(
                 "limits.window",

@@ -12,6 +12,7 @@
 //! cache   ──▶ what the next life should know      │
 //! pace    ──▶ how often anything may be done      ┘
 //! opening (Machine, one per connection) ──▶ dial, hedge, replay, refuse
+//! guard   (a fold) ──▶ what the kernel says of other people's sockets, as facts for the agent
 //! ```
 
 pub mod adoption;
@@ -24,6 +25,7 @@ pub mod chance;
 pub mod checkup;
 pub mod config;
 pub mod egress;
+pub mod guard;
 pub mod health;
 pub mod hosts;
 mod journal;

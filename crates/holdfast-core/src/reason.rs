@@ -33,6 +33,8 @@ pub enum Reason {
     LocalFailure,
     /// The address looks bad, but so does every other: the fault is this node's own network.
     LocalFaultSuspected,
+    /// The kernel does not let this process abort sockets, or can't.
+    NotPermitted,
     /// Nothing has been heard from the address yet.
     NotYetProven,
     /// This process or the node has no free descriptor (`EMFILE`, `ENFILE`): nothing is concluded
@@ -41,6 +43,9 @@ pub enum Reason {
     /// This node has no free local port or no source address for that family (`EADDRNOTAVAIL`):
     /// nothing is concluded about any upstream.
     OutOfPorts,
+    /// Others answer, but the endpoint's name has none of them: a guarded client that is cut would
+    /// come back to the same address.
+    NowhereElse,
     /// The drain time is over and the connection is still open.
     DrainTimeOver,
     /// A source could not be asked, or its answer could not be used; what it said before stands.
@@ -76,7 +81,7 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason, in declaration order; reference docs and metrics are built from it.
-    pub const ALL: [Self; 28] = [
+    pub const ALL: [Self; 30] = [
         Self::AddressAdded,
         Self::AddressRemoved,
         Self::AddressTaken,
@@ -87,9 +92,11 @@ impl Reason {
         Self::Hung,
         Self::LocalFailure,
         Self::LocalFaultSuspected,
+        Self::NotPermitted,
         Self::NotYetProven,
         Self::OutOfDescriptors,
         Self::OutOfPorts,
+        Self::NowhereElse,
         Self::DrainTimeOver,
         Self::SourceFailed,
         Self::SourceRecovered,
@@ -120,9 +127,11 @@ impl Reason {
             Self::Hung => "hung",
             Self::LocalFailure => "local-failure",
             Self::LocalFaultSuspected => "local-fault-suspected",
+            Self::NotPermitted => "not-permitted",
             Self::NotYetProven => "not-yet-proven",
             Self::OutOfDescriptors => "out-of-descriptors",
             Self::OutOfPorts => "out-of-ports",
+            Self::NowhereElse => "nowhere-else",
             Self::DrainTimeOver => "drain-time-over",
             Self::SourceFailed => "source-failed",
             Self::SourceRecovered => "source-recovered",

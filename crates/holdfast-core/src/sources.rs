@@ -270,6 +270,21 @@ impl Sources {
         }
     }
 
+    /// Whether the endpoint has a name; else clients know its one address.
+    pub fn has_name(&self) -> bool {
+        self.lanes.keys().any(|source| source.is_name())
+    }
+
+    /// Whether the endpoint's name, as it was answered last, has `address`: that is where a client
+    /// that asks the name may go.
+    pub fn resolves_to(&self, address: SocketAddr) -> bool {
+        self.origins.get(&address).is_some_and(|by| {
+            by.iter().any(|(word, origin)| {
+                word.source.is_name() && !word.remembered && origin.missed == 0
+            })
+        })
+    }
+
     /// Takes in what `source` says.
     pub fn answer(&mut self, now: Tick, source: Source, answer: Answer) -> Change {
         let mut change = Change::default();

@@ -36,6 +36,9 @@ pub struct Status {
     pub sources: Vec<SourceStatus>,
     /// Every known API server address.
     pub upstreams: Vec<UpstreamStatus>,
+    /// The guard, where there is one.
+    #[serde(default)]
+    pub guard: Option<GuardStatus>,
     /// The latest actions and changes of verdict, oldest first.
     pub actions: Vec<ActionStatus>,
 }
@@ -104,6 +107,14 @@ impl Source {
         Self::ALL
             .into_iter()
             .find(|source| source.as_str() == label)
+    }
+
+    /// Whether it is the endpoint's name, which clients ask too.
+    pub const fn is_name(self) -> bool {
+        match self {
+            Self::DnsA | Self::DnsAaaa => true,
+            Self::Seed | Self::EndpointSlices | Self::Cache => false,
+        }
     }
 
     /// The source as a label.
@@ -212,6 +223,44 @@ pub struct ProbeStatus {
     pub took_s: f64,
 }
 
+/// The guard: whose sockets it watches, and what it can do about them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct GuardStatus {
+    /// It only reports.
+    pub dry_run: bool,
+    /// Why it can't abort sockets, if it can't: which capability or kernel option is missing.
+    pub missing: Option<String>,
+    /// Clients that were chosen and are not found now, or namespaces that can't be seen, and why.
+    pub unseen: Vec<String>,
+    /// How long the last look at the kernel's table took.
+    pub look_s: f64,
+    /// When that was, since the agent started.
+    pub looked_at_s: f64,
+    /// The sockets that it watches.
+    pub sockets: Vec<GuardedStatus>,
+}
+
+/// A socket that the guard watches.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct GuardedStatus {
+    /// The connection's number, as in actions.
+    pub connection: u64,
+    /// Its near end.
+    pub local: SocketAddr,
+    /// Its far end: the upstream.
+    pub remote: SocketAddr,
+    /// Whose it is: the unit, the user, and the network namespace if it is another one.
+    pub client: String,
+    /// It stands; else its first packet waits for an answer.
+    pub established: bool,
+    /// Time since the guard first saw it.
+    pub since_s: f64,
+    /// Time since its last bytes came.
+    pub last_byte_s: Option<f64>,
+    /// How often its oldest bytes were sent again in vain.
+    pub retransmits: u8,
+}
+
 /// Something that Holdfast did or concluded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ActionStatus {
@@ -265,11 +314,13 @@ pub enum What {
     SourceChanged,
     /// Something that would have been done was not done, for safety.
     Withheld,
+    /// A guarded connection would have been cut, but the guard only reports.
+    WouldCut,
 }
 
 impl What {
     /// Every kind of action, in declaration order.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::UpstreamAdded,
         Self::UpstreamRemoved,
         Self::VerdictChanged,
@@ -282,6 +333,7 @@ impl What {
         Self::ReloadRefused,
         Self::SourceChanged,
         Self::Withheld,
+        Self::WouldCut,
     ];
 
     /// The action as a label.
@@ -299,6 +351,7 @@ impl What {
             Self::ReloadRefused => "reload-refused",
             Self::SourceChanged => "source-changed",
             Self::Withheld => "withheld",
+            Self::WouldCut => "would-cut",
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The subjects: what may run on a node between its client and the API servers.
 
+mod guard;
 mod rendering;
 pub mod status;
 
@@ -33,6 +34,8 @@ pub enum Subject {
     Direct,
     /// `holdfast agent`: the client dials it on loopback.
     Holdfast,
+    /// `holdfast agent` as guard alone: the client dials the endpoint's name itself.
+    Guard,
     /// `HAProxy` as kubeadm's guide sets it up.
     Haproxy,
     /// `HAProxy`, set to notice failures as fast as it reasonably can.
@@ -81,9 +84,10 @@ impl Surroundings {
 
 impl Subject {
     /// Every subject, in the order of tables.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Direct,
         Self::Holdfast,
+        Self::Guard,
         Self::Haproxy,
         Self::HaproxyTuned,
         Self::Nginx,
@@ -95,6 +99,7 @@ impl Subject {
         match self {
             Self::Direct => "direct",
             Self::Holdfast => "holdfast",
+            Self::Guard => "guard",
             Self::Haproxy => "haproxy",
             Self::HaproxyTuned => "haproxy-tuned",
             Self::Nginx => "nginx",
@@ -105,7 +110,7 @@ impl Subject {
     /// Somebody else's program that it is, with the settings that it gets here.
     pub const fn peer(self) -> Option<Peer> {
         match self {
-            Self::Direct | Self::Holdfast => None,
+            Self::Direct | Self::Holdfast | Self::Guard => None,
             Self::Haproxy => Some(Peer::haproxy(include_str!("../peers/haproxy.cfg"))),
             Self::HaproxyTuned => Some(Peer::haproxy(include_str!("../peers/haproxy-tuned.cfg"))),
             Self::Nginx => Some(Peer::nginx(include_str!("../peers/nginx.conf"))),
@@ -125,6 +130,7 @@ impl Subject {
         match self {
             Self::Direct => "node-direct",
             Self::Holdfast => "node-holdfast",
+            Self::Guard => "node-guard",
             Self::Haproxy => "node-haproxy",
             Self::HaproxyTuned => "node-haproxy-t",
             Self::Nginx => "node-nginx",
@@ -148,7 +154,7 @@ impl Subject {
     /// The port of 127.0.0.1 where its client finds it; none if the client dials the endpoint itself.
     const fn port(self) -> Option<u16> {
         match self {
-            Self::Direct => None,
+            Self::Direct | Self::Guard => None,
             Self::Holdfast => Some(HOLDFAST_PORT),
             Self::Haproxy | Self::HaproxyTuned | Self::Nginx | Self::KubesprayNginx => {
                 Some(PEER_PORT)
@@ -178,9 +184,19 @@ impl Subject {
                 file: Some((file, text)),
             });
         }
-        (self == Self::Holdfast).then(|| Agent {
+        let mut arguments = agent_arguments(around);
+        match self {
+            Self::Holdfast => {}
+            Self::Guard => arguments.extend(guard::FLAGS.map(str::to_owned)),
+            Self::Direct
+            | Self::Haproxy
+            | Self::HaproxyTuned
+            | Self::Nginx
+            | Self::KubesprayNginx => return None,
+        }
+        Some(Agent {
             program: holdfast.to_owned(),
-            arguments: agent_arguments(around),
+            arguments,
             file: None,
         })
     }
@@ -188,7 +204,7 @@ impl Subject {
     /// Where its agent tells its status, if it does.
     pub const fn admin(self) -> Option<SocketAddrV4> {
         match self {
-            Self::Holdfast => Some(ADMIN),
+            Self::Holdfast | Self::Guard => Some(ADMIN),
             Self::Direct
             | Self::Haproxy
             | Self::HaproxyTuned

@@ -1,6 +1,8 @@
 //! What only Linux can do for Holdfast: sockets, network namespaces, processes, files.
 
 pub mod activation;
+pub mod capability;
+pub mod cgroup;
 pub mod descriptors;
 pub mod dial;
 pub mod listen;

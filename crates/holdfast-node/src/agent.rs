@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use holdfast_core::agent::{self as core, Action, Agent, Input, Settings};
+use holdfast_core::agent::{self as core, Action, Agent, ConnectionId, Input, Settings};
 use holdfast_core::balance::Candidates;
 use holdfast_core::budget::WATCH_TICK;
 use holdfast_core::cache::Entry;
@@ -30,6 +30,7 @@ use crate::dns::NameWatch;
 use crate::drive::{Shell, drive};
 use crate::endpoint_slices::SliceWatch;
 use crate::fleet;
+use crate::guard::GuardLine;
 use crate::listeners::{self, Listener, Listeners};
 use crate::metrics::Metrics;
 use crate::probe::Prober;
@@ -50,6 +51,9 @@ const DRAIN_TICK: Duration = Duration::from_millis(50);
 /// Why the agent could not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
+    /// The guard's thread can't be started.
+    #[error("start the guard: {0}")]
+    Guard(std::io::Error),
     /// An address can't be listened on.
     #[error("{0}")]
     Listen(#[from] ListenError),
@@ -151,12 +155,19 @@ pub async fn run(
         let seed = settings.seed;
         tasks.spawn(fleet::watch(client, facts.clone(), seed, stop.clone()));
     }
+    let guard = config
+        .guard
+        .clone()
+        .map(|chosen| GuardLine::start(chosen, Arc::clone(&table), facts.clone(), clock))
+        .transpose()
+        .map_err(StartError::Guard)?;
     let shell = AgentShell {
         prober: Prober::new(identity, facts.clone()),
         names: name_watch(&config).map(Arc::new),
         slices: cluster.map(SliceWatch::new),
         cache,
         facts: facts.clone(),
+        guard,
         offer,
         table: Arc::clone(&table),
         metrics: Arc::clone(&metrics),
@@ -363,6 +374,7 @@ struct AgentShell {
     names: Option<Arc<NameWatch>>,
     slices: Option<SliceWatch>,
     cache: Option<CacheFile>,
+    guard: Option<GuardLine>,
     facts: mpsc::UnboundedSender<Input>,
     offer: watch::Sender<Arc<Candidates>>,
     table: Arc<Table>,
@@ -417,6 +429,23 @@ impl AgentShell {
         }));
     }
 
+    fn end(&self, connection: ConnectionId, how: Ending) {
+        if !self.table.end(connection, how)
+            && let Some(guard) = &self.guard
+        {
+            guard.abort(connection);
+        }
+    }
+
+    fn sample(&self, upstream: SocketAddr) {
+        if let Some(guard) = &self.guard {
+            return guard.sample(upstream);
+        }
+        let traffic = self.table.traffic(upstream);
+        // Without a receiver the agent is stopping.
+        drop(self.facts.send(Input::Sampled { upstream, traffic }));
+    }
+
     fn report(&self, action: &ActionStatus) {
         self.metrics.acted(action.what, action.reason);
         report::log(action);
@@ -429,12 +458,8 @@ impl Shell<Agent> for AgentShell {
     fn obey(&mut self, action: Action) {
         match action {
             Action::AbortProbe { upstream, id } => self.prober.abort(upstream, id),
-            Action::Close { connection } => {
-                self.table.end(connection, Ending::Close);
-            }
-            Action::Cut { connection } => {
-                self.table.end(connection, Ending::Cut);
-            }
+            Action::Close { connection } => self.end(connection, Ending::Close),
+            Action::Cut { connection } => self.end(connection, Ending::Cut),
             Action::Forget { upstream } => self.prober.forget(upstream),
             Action::Offer(order) => {
                 self.offer.send_replace(Arc::new(order));
@@ -447,10 +472,7 @@ impl Shell<Agent> for AgentShell {
             Action::Remember { entries } => self.remember(entries),
             Action::Report(action) => self.report(&action),
             Action::Resolve { source } => self.resolve(source),
-            Action::Sample { upstream } => {
-                let traffic = self.table.traffic(upstream);
-                drop(self.facts.send(Input::Sampled { upstream, traffic }));
-            }
+            Action::Sample { upstream } => self.sample(upstream),
         }
     }
 
@@ -469,7 +491,9 @@ impl Shell<Agent> for AgentShell {
                 let left = |until: Instant| until.saturating_duration_since(Instant::now());
                 self.identity.draining_s = until.map(|until| left(until).as_secs_f64());
                 // A reader that has gone away needs no answer.
-                drop(answer.send(agent.status(self.clock.now(), &self.identity)));
+                let mut status = agent.status(self.clock.now(), &self.identity);
+                status.guard = self.guard.as_ref().map(GuardLine::status);
+                drop(answer.send(status));
             }
         }
     }
@@ -483,5 +507,8 @@ impl Shell<Agent> for AgentShell {
             Life::WithoutUpstream
         };
         self.supervisor.alive(life);
+        if let Some(guard) = &self.guard {
+            guard.follow(agent);
+        }
     }
 }

@@ -24,6 +24,7 @@ mod dns;
 mod drive;
 mod endpoint_slices;
 mod fleet;
+pub mod guard;
 mod listeners;
 pub mod metrics;
 mod probe;

@@ -26,7 +26,11 @@ pub(crate) fn log(action: &ActionStatus) {
 
 fn is_trouble(action: &ActionStatus) -> bool {
     match action.what {
-        What::ConnectionRefused | What::FailedHere | What::ReloadRefused | What::Withheld => true,
+        What::ConnectionRefused
+        | What::FailedHere
+        | What::ReloadRefused
+        | What::Withheld
+        | What::WouldCut => true,
         What::SourceChanged => action.reason == holdfast_core::reason::Reason::SourceFailed,
         What::VerdictChanged => action
             .verdict

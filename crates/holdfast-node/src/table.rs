@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use holdfast_core::agent::{ConnectionId, Input, Traffic};
+use holdfast_core::agent::{ConnectionId, Input, LITTLE, MOMENTS, SILENT, Traffic};
 use holdfast_linux::pump::Flow;
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
@@ -14,19 +14,9 @@ use tokio::sync::oneshot;
 use crate::clock::Clock;
 use crate::wire::Ends;
 
-/// Silence after client bytes that is worth a look. Slow answers of 12 s are seen in the field; they
-/// are looked at too, and stay.
-const SILENT_MS: u64 = 6000;
-
 /// Client bytes that are unanswered for longer than this are worth a question to the kernel: the second
 /// retransmission in vain comes after 0.6 s at the earliest.
 const WAITING_MS: u64 = 500;
-
-/// One request may simply take long; a client that tries again at another moment got nothing for both.
-const MOMENTS: u64 = 2;
-
-/// More bytes than this are an upload, which is answered at its end. Heartbeats and pings are small.
-const LITTLE: u64 = 64 * 1024;
 
 /// How a connection is to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,9 +53,14 @@ pub(crate) struct Place {
 }
 
 impl Table {
+    /// A number that no connection had before.
+    pub(crate) fn number(&self) -> ConnectionId {
+        self.last.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
     /// A place for a new connection.
     pub(crate) fn enter(self: &Arc<Self>) -> Place {
-        let id = self.last.fetch_add(1, Ordering::Relaxed) + 1;
+        let id = self.number();
         let flow = Arc::new(Flow::default());
         let (order, end) = oneshot::channel();
         let entry = Entry {
@@ -118,14 +113,12 @@ impl Table {
             .iter()
             .filter_map(|(id, entry)| {
                 let unanswered = entry.flow.unanswered()?;
-                let silent_ms = now_ms.saturating_sub(unanswered.since_ms);
-                (silent_ms >= SILENT_MS && unanswered.bytes <= LITTLE).then_some(
-                    Input::Unanswered {
-                        connection: *id,
-                        since: Clock::at_ms(unanswered.since_ms),
-                        repeated: unanswered.moments >= MOMENTS,
-                    },
-                )
+                let silent = Clock::at_ms(now_ms).since(Clock::at_ms(unanswered.since_ms));
+                (silent >= SILENT && unanswered.bytes <= LITTLE).then_some(Input::Unanswered {
+                    connection: *id,
+                    since: Clock::at_ms(unanswered.since_ms),
+                    repeated: unanswered.moments >= MOMENTS,
+                })
             })
             .collect()
     }

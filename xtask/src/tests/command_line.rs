@@ -98,7 +98,12 @@ fn the_help_of_the_agent_tells_the_defaults_of_the_configuration() {
                 );
             }
             Some(said) => assert_eq!(said, default, "{}", field.path),
-            None => assert!(["none", "required"].contains(&default), "{}", field.path),
+            // A switch is off unless it is given.
+            None => assert!(
+                ["none", "required", "`false`"].contains(&default),
+                "{}",
+                field.path
+            ),
         }
     }
 }

@@ -57,7 +57,7 @@ impl Agent {
         let Cutting::Withheld(written) = upstream.cutting else {
             return;
         };
-        if !self.has_open_connections(address) {
+        if self.settles_at(address).is_none_or(|at| now < at) {
             return;
         }
         let (verdict, reason) = (upstream.health.verdict(), upstream.health.reason());
@@ -74,8 +74,8 @@ impl Agent {
             }
             Verdict::Ready | Verdict::Slow | Verdict::Draining | Verdict::Probation => return,
         };
-        let hold = if !self.usable_besides(address) {
-            Some(Reason::AllUpstreamsBad)
+        let hold = if let Some(missing) = self.way_missing(now, address) {
+            Some(missing)
         } else if !witnessed {
             if now < since + WITNESS_WAIT {
                 return;
@@ -86,7 +86,7 @@ impl Agent {
         };
         match hold {
             Some(reason) => self.withhold(now, address, written, reason),
-            None if !self.cuts.take(now) => {
+            None if !self.take_cut(now, address) => {
                 self.withhold(now, address, written, Reason::RateLimited);
             }
             None => {
@@ -122,6 +122,11 @@ impl Agent {
             (
                 "no other upstream has answered since the trouble began".to_owned(),
                 "probed; cut only when another upstream answers and this one still does not",
+            )
+        } else if reason == Reason::NowhereElse {
+            (
+                "others answer, but the endpoint's name has none of them".to_owned(),
+                "kept: its clients would come back here; cut when the name leads elsewhere",
             )
         } else {
             (
@@ -160,16 +165,23 @@ impl Agent {
         if moving > 0 {
             return self.observe(now, address, Evidence::Spoke);
         }
-        if !self.usable_besides(address) {
-            // The others went bad while the traffic was looked at.
-            if let Some(upstream) = self.upstreams.get_mut(&address) {
+        let mut cut = false;
+        for seen in traffic {
+            if self.is_cuttable(now, address, seen.connection) {
+                let evidence = format!("upstream is {reason}; {}", quiet(now, seen.heard));
+                self.end(now, address, seen.connection, reason, evidence);
+                cut = true;
+            }
+        }
+        // They had not had their time, or the others went bad while the traffic was looked at.
+        let left = self
+            .open_connections(address)
+            .any(|c| c.is_guarded() || !self.has_way(address, c));
+        if let Some(upstream) = self.upstreams.get_mut(&address) {
+            upstream.cut_before |= cut;
+            if left {
                 upstream.cutting = Cutting::Withheld(None);
             }
-            return;
-        }
-        for seen in traffic {
-            let evidence = format!("upstream is {reason}; {}", quiet(now, seen.heard));
-            self.end(now, address, seen.connection, reason, evidence);
         }
     }
 
@@ -181,57 +193,57 @@ impl Agent {
         reason: Reason,
         evidence: String,
     ) {
-        let Some(connection) = self.connections.get_mut(&id) else {
+        let Some(connection) = self.connections.get(&id) else {
             return;
         };
         if connection.upstream != address || connection.ending {
             return;
         }
-        connection.ending = true;
-        self.actions.push_back(Action::Cut { connection: id });
-        let mut entry = Entry::new(What::ConnectionCut, reason)
-            .on(address)
-            .because(evidence)
-            .then("the client reconnects, to the best upstream");
-        entry.connection = Some(id);
-        self.write(now, entry);
+        let order = Action::Cut { connection: id };
+        self.end_by(now, id, order, What::ConnectionCut, reason, evidence);
     }
 
     fn consider_drain(&mut self, now: Tick, address: SocketAddr) {
-        let over = self
+        let due: Vec<_> = self
+            .drains(address)
+            .filter(|(at, _)| now >= *at)
+            .map(|(_, id)| id)
+            .collect();
+        for connection in due {
+            let order = Action::Close { connection };
+            let evidence = format!("draining for {} s", self.settings.drain.as_secs());
+            let what = What::ConnectionDrained;
+            self.end_by(
+                now,
+                connection,
+                order,
+                what,
+                Reason::DrainTimeOver,
+                evidence,
+            );
+        }
+    }
+
+    /// The connections on `address` whose drain time ends, and when.
+    fn drains(&self, address: SocketAddr) -> impl Iterator<Item = (Tick, ConnectionId)> + '_ {
+        let since = self
             .upstreams
             .get(&address)
             .and_then(|u| u.draining_since)
-            .is_some_and(|since| now >= since + self.settings.drain);
-        if !over || !self.ready_besides(address) {
-            return;
-        }
-        let open: Vec<_> = self
-            .connections
-            .iter_mut()
-            .filter(|(_, c)| c.upstream == address && !c.ending)
-            .map(|(id, c)| {
-                c.ending = true;
-                *id
-            })
-            .collect();
-        for connection in open {
-            self.actions.push_back(Action::Close { connection });
-            let mut entry = Entry::new(What::ConnectionDrained, Reason::DrainTimeOver)
-                .on(address)
-                .because(format!("draining for {} s", self.settings.drain.as_secs()))
-                .then("the client reconnects, to the best upstream");
-            entry.connection = Some(connection);
-            self.write(now, entry);
-        }
+            .filter(|_| self.ready_besides(address));
+        self.connections
+            .iter()
+            .filter(move |(_, c)| c.upstream == address && !c.ending)
+            .filter_map(move |(id, c)| Some((self.drained_at(address, since?, c)?, *id)))
     }
 
     /// When cutting or draining has something to do next.
     pub(super) fn next_cut(&self) -> Option<Tick> {
-        let drains = self.upstreams.iter().filter_map(|(address, u)| {
-            let due = u.draining_since? + self.settings.drain;
-            (self.has_open_connections(*address) && self.ready_besides(*address)).then_some(due)
-        });
+        let drains = self
+            .upstreams
+            .keys()
+            .flat_map(|address| self.drains(*address))
+            .map(|(at, _)| at);
         let limited = self
             .upstreams
             .iter()
@@ -239,14 +251,18 @@ impl Agent {
                 u.cutting == Cutting::Withheld(Some(Reason::RateLimited))
                     && self.has_open_connections(**address)
             })
-            .map(|_| self.cuts.next());
-        drains.chain(limited).min()
+            .map(|(address, _)| self.next_leave(*address));
+        let came_back = self
+            .upstreams
+            .iter()
+            .filter(|(_, u)| matches!(u.cutting, Cutting::Withheld(_)))
+            .filter_map(|(address, _)| self.settles_at(*address))
+            .filter(|at| *at > self.settled_at);
+        drains.chain(limited).chain(came_back).min()
     }
 
     fn has_open_connections(&self, address: SocketAddr) -> bool {
-        self.connections
-            .values()
-            .any(|c| c.upstream == address && !c.ending)
+        self.open_connections(address).next().is_some()
     }
 
     /// Whether another upstream is better than one that drains.

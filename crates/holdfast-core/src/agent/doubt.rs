@@ -128,6 +128,13 @@ impl Agent {
                 connection.doubt = None;
                 continue;
             }
+            let has_way = |c| self.may_return(address, c) || self.has_way(address, c);
+            if !self.connections.get(&seen.connection).is_some_and(has_way) {
+                continue;
+            }
+            let Some(connection) = self.connections.get_mut(&seen.connection) else {
+                continue;
+            };
             if !*allowed.get_or_insert_with(|| self.cuts.take(now)) {
                 if let Some(doubt) = &mut connection.doubt
                     && !std::mem::replace(&mut doubt.withheld, true)

@@ -11,6 +11,16 @@ use crate::probing::{ProbeId, Progress};
 use crate::sources::{Answer, Expiry};
 use crate::status::{ActionStatus, Source};
 
+/// Silence after client bytes that is worth a look. Slow answers of 12 s are seen in the field; they
+/// are looked at too, and stay.
+pub const SILENT: Duration = Duration::from_secs(6);
+
+/// One request may simply take long; a client that tries again at another moment got nothing for both.
+pub const MOMENTS: u64 = 2;
+
+/// More bytes than this are an upload, which is answered at its end. Heartbeats and pings are small.
+pub const LITTLE: u64 = 64 * 1024;
+
 /// Names a client connection; counts up from 1.
 pub type ConnectionId = u64;
 
@@ -53,6 +63,14 @@ pub enum Input {
         /// Its upstream.
         upstream: SocketAddr,
     },
+    /// The answer to [`Action::Cut`] or [`Action::Close`] of a guarded connection that could not be
+    /// aborted.
+    CutFailed {
+        /// The connection.
+        connection: ConnectionId,
+        /// The kernel's reason, in words.
+        why: String,
+    },
     /// A client connection has ended.
     Closed {
         /// The connection.
@@ -76,6 +94,16 @@ pub enum Input {
         shortage: Shortage,
         /// What failed, in words.
         evidence: String,
+    },
+    /// A socket of somebody else leads to this upstream, or tries to; it is watched, and aborted by
+    /// [`Action::Cut`] or [`Action::Close`].
+    Guarded {
+        /// The connection.
+        connection: ConnectionId,
+        /// Its upstream.
+        upstream: SocketAddr,
+        /// Only say what would be done to it.
+        dry_run: bool,
     },
     /// A probe made progress.
     Probed {

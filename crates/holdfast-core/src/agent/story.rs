@@ -50,11 +50,13 @@ pub(super) fn verdict(
         Reason::AddressAdded => "a source names it again".to_owned(),
         Reason::AllUpstreamsBad
         | Reason::LocalFaultSuspected
+        | Reason::NotPermitted
         | Reason::NotYetProven
         | Reason::AddressTaken
         | Reason::ClientSilent
         | Reason::ConfigChanged
         | Reason::ConfigInvalid
+        | Reason::NowhereElse
         | Reason::DrainTimeOver
         | Reason::LocalFailure
         | Reason::OutOfDescriptors

@@ -58,8 +58,21 @@ impl Agent {
             connections_most: identity.connections_most,
             draining_s: identity.draining_s,
             upstreams,
+            guard: None,
             actions: self.journal.entries(),
         }
+    }
+
+    /// Every address that is or was an upstream and is not forgotten.
+    pub fn addresses(&self) -> impl Iterator<Item = SocketAddr> + '_ {
+        self.upstreams.keys().copied()
+    }
+
+    /// Whether some upstream is suspected, or bad.
+    pub fn is_uneasy(&self) -> bool {
+        self.upstreams
+            .values()
+            .any(|u| u.health.suspicion().is_some() || !balance::is_usable(u.health.verdict()))
     }
 
     /// Whether at least one upstream has proven itself and is usable.

@@ -165,12 +165,12 @@ impl Agent {
         id: ConnectionId,
         stall: &mut Stall,
     ) -> bool {
-        let proven = |a: &Self| {
-            let upstream = a.upstreams.get(&address);
-            upstream
-                .is_some_and(|u| is_proven(u.health.verdict()) && !super::is_suspected(&u.health))
-        };
-        if !proven(self) && !self.usable_besides(address) {
+        let works = self
+            .upstreams
+            .get(&address)
+            .is_some_and(|u| is_proven(u.health.verdict()) && !super::is_suspected(&u.health));
+        let has_way = |c| self.has_way(address, c) || (works && self.may_return(address, c));
+        if !self.connections.get(&id).is_some_and(has_way) {
             return false;
         }
         let same_cause = |u: &super::Upstream| u.flow_cut.is_some_and(|at| now < at + ONE_CAUSE);

@@ -23,7 +23,7 @@ pub struct RawConfig {
     pub server_name: Option<String>,
     /// Name of this node; it decides which upstream the node prefers. Default: the host's name.
     pub node_name: Option<String>,
-    /// Loopback addresses that clients connect to.
+    /// Loopback addresses that clients connect to. May be empty where the guard is enabled.
     pub listen: Vec<String>,
     /// Loopback address of `/livez`, `/readyz`, `/status` and `/metrics`.
     pub admin: String,
@@ -40,6 +40,8 @@ pub struct RawConfig {
     pub probe: RawProbe,
     /// How connections leave an upstream that drains.
     pub drain: RawDrain,
+    /// Which API connections of other programs on this node are watched, to abort the dead ones.
+    pub guard: RawGuard,
     /// How much may be done per time.
     pub limits: RawLimits,
     /// How the agent itself stops.
@@ -63,6 +65,7 @@ impl Default for RawConfig {
             dns: RawDns::default(),
             probe: RawProbe::default(),
             drain: RawDrain::default(),
+            guard: RawGuard::default(),
             limits: RawLimits::default(),
             shutdown: RawShutdown::default(),
             log: RawLog::default(),
@@ -141,6 +144,56 @@ impl Default for RawDrain {
     fn default() -> Self {
         Self {
             timeout: Duration::from_mins(10),
+        }
+    }
+}
+
+/// Which API connections of other programs on this node are watched, to abort the dead ones: those
+/// that any of `units`, `users` and `everyone` chooses, never one of Holdfast's own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "switches of a file, each with a meaning of its own"
+)]
+pub struct RawGuard {
+    /// Whether anything is watched.
+    pub enabled: bool,
+    /// Connections of these systemd units, or of cgroups whose paths start with `/`. Needs cgroup v2,
+    /// also beside v1, and Linux 5.8.
+    pub units: Vec<String>,
+    /// Connections of these users, by number.
+    pub users: Vec<u32>,
+    /// Every connection in the network namespace.
+    pub everyone: bool,
+    /// Other network namespaces to watch as well: names of `ip netns`, or paths like
+    /// `/proc/1234/ns/net`. Needs `CAP_SYS_ADMIN`.
+    pub namespaces: Vec<String>,
+    /// Also every namespace that `ip netns` knows, as they come and go. Needs `CAP_SYS_ADMIN`.
+    pub found_namespaces: bool,
+    /// Only report what would be aborted.
+    pub dry_run: bool,
+    /// Time between two looks at the kernel's table of connections; a quarter of it while something
+    /// is unanswered.
+    #[serde(with = "friendly")]
+    #[schemars(with = "String")]
+    pub interval: Duration,
+}
+
+impl Default for RawGuard {
+    fn default() -> Self {
+        Self {
+            enabled: false,
+            units: vec![
+                "kubelet.service".to_owned(),
+                "kube-proxy.service".to_owned(),
+            ],
+            users: Vec::new(),
+            everyone: false,
+            namespaces: Vec::new(),
+            found_namespaces: false,
+            dry_run: false,
+            interval: Duration::from_secs(1),
         }
     }
 }

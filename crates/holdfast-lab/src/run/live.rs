@@ -189,7 +189,8 @@ pub(super) fn deed(action: &ActionStatus, part: Option<&str>) -> (String, String
         | Deed::SourceChanged
         | Deed::UpstreamAdded
         | Deed::UpstreamRemoved
-        | Deed::Withheld => (format!("{}{whom}", action.what.as_str()), Tone::Plain),
+        | Deed::Withheld
+        | Deed::WouldCut => (format!("{}{whom}", action.what.as_str()), Tone::Plain),
     };
     let reason = if action.evidence.is_empty() {
         action.reason.to_string()

@@ -212,7 +212,7 @@ impl Reader<'_> {
             let field = format!("subjects.{name}.seeds");
             if !raw.seeds.is_empty() {
                 self.known(&field, &raw.seeds, &self.parts())?;
-                if subject.dials_itself() {
+                if subject == Subject::Direct {
                     return Err(self.wrong(
                         field,
                         raw.seeds.join(", "),
@@ -220,11 +220,13 @@ impl Reader<'_> {
                     ));
                 }
             }
-            if subject != Subject::Holdfast && !(raw.flags.is_empty() && raw.prefers.is_none()) {
+            let is_agent = matches!(subject, Subject::Holdfast | Subject::Guard);
+            let has_more = !raw.flags.is_empty() || raw.prefers.is_some();
+            if has_more && !is_agent {
                 return Err(self.wrong(
                     format!("subjects.{name}"),
                     "flags or prefers",
-                    "neither: they are for holdfast",
+                    "neither: they are for holdfast and guard",
                 ));
             }
             if let Some(prefers) = &raw.prefers {

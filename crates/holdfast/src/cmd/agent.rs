@@ -10,6 +10,7 @@ use holdfast_core::config::{Config, ConfigError, LogFormat, LogLevel, RawConfig,
 use holdfast_linux::activation;
 use holdfast_node::agent::{self as node, StartError};
 use holdfast_node::config::read;
+use holdfast_node::guard::drop_privileges;
 use holdfast_node::reload::{Origin, Reading};
 use serde_json::Value;
 use tracing_subscriber::layer::SubscriberExt as _;
@@ -17,6 +18,13 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, reload};
 
 use crate::exit::{Failure, Outcome, input, unable};
+
+mod guard;
+
+use guard::GuardFlags;
+
+/// What is given to `--listen` so that nobody is listened for.
+const NOBODY: &str = "none";
 
 /// Arguments of `holdfast agent`. Each has a field of the same name in the configuration file; a
 /// flag wins over the environment, the environment over the file.
@@ -43,8 +51,8 @@ pub struct Agent {
         value_name = "ADDRESS:PORT",
         env = "HOLDFAST_LISTEN",
         value_delimiter = ',',
-        help = "Loopback address that clients connect to; may be repeated \
-                [default: 127.0.0.1:6445 and [::1]:6445]"
+        help = "Loopback address that clients connect to; may be repeated; none for a \
+                guard alone [default: 127.0.0.1:6445 and [::1]:6445]"
     )]
     pub listen: Vec<String>,
     /// Loopback address of /livez, /readyz, /status and /metrics [default: 127.0.0.1:6446]
@@ -81,6 +89,8 @@ pub struct Agent {
     /// Time that open connections get to end after SIGTERM [default: 5s]
     #[arg(long, value_name = "TIME", env = "HOLDFAST_SHUTDOWN_TIMEOUT", value_parser = time::parse)]
     pub shutdown_timeout: Option<std::time::Duration>,
+    #[command(flatten)]
+    guard: GuardFlags,
     /// Form of a log line: text or json [default: text]
     #[arg(long, value_name = "FORMAT", env = "HOLDFAST_LOG_FORMAT", value_parser = log_format)]
     pub log_format: Option<LogFormat>,
@@ -140,6 +150,8 @@ impl Agent {
         list(&self.listen, &mut raw.listen);
         list(&self.seeds, &mut raw.seeds);
         list(&self.dns_servers, &mut raw.dns.servers);
+        raw.listen.retain(|address| address != NOBODY);
+        self.guard.over(&mut raw.guard);
         raw.endpoint = self.endpoint.clone().or(raw.endpoint);
         raw.ca = self.ca.clone().or(raw.ca);
         raw.kubeconfig = self.kubeconfig.clone().or(raw.kubeconfig);
@@ -166,6 +178,7 @@ impl Agent {
             ("seeds", "--seed", !self.seeds.is_empty()),
             ("kubeconfig", "--kubeconfig", self.kubeconfig.is_some()),
             ("cache", "--cache", self.cache.is_some()),
+            ("guard.units", "--guard-unit", self.guard.names_units()),
             ("dns.servers", "--dns-server", !self.dns_servers.is_empty()),
             (
                 "probe.interval",
@@ -225,6 +238,9 @@ pub(crate) fn run(agent: Agent) -> Result<Outcome, Failure> {
         read: Box::new(move || agent.read().map_err(|error| format!("{error:#}"))),
         set_log_level: Box::new(set_log_level),
     };
+    drop_privileges(&reading.config)
+        .context("give up privileges")
+        .map_err(unable)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(workers())
         .enable_all()
@@ -248,7 +264,7 @@ pub(crate) fn run(agent: Agent) -> Result<Outcome, Failure> {
             });
             Err(Failure::Unable(error.into(), hint))
         }
-        Err(error @ StartError::Signals(_)) => Err(unable(error)),
+        Err(error @ (StartError::Guard(_) | StartError::Signals(_))) => Err(unable(error)),
     }
 }
 

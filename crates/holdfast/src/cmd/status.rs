@@ -14,6 +14,8 @@ use holdfast_core::status::{
 use crate::exit::{Failure, Outcome, unable};
 use crate::print;
 
+mod guard;
+
 /// Arguments of `holdfast status`.
 #[derive(Debug, Args)]
 pub struct StatusOf {
@@ -117,6 +119,10 @@ fn render(status: &Status, actions: usize, colours: bool) -> String {
     text += "\n";
     text += &upstreams(&status.upstreams, colours);
     text += "\n";
+    if let Some(guard) = &status.guard {
+        text += &guard::render(guard, status.uptime_s, colours);
+        text += "\n";
+    }
     text += &latest(&status.actions, actions, status.uptime_s, colours);
     text
 }

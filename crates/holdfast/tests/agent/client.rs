@@ -15,6 +15,8 @@ use crate::stage::{NAME, PATIENCE};
 /// How a connection came to its end.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum End {
+    /// By this machine's own kernel, on somebody's order.
+    Aborted,
     Closed,
     Reset,
 }
@@ -96,6 +98,11 @@ impl Client {
         })
     }
 
+    /// This end's address.
+    pub(crate) fn local(&self) -> SocketAddr {
+        self.0.sock.local_addr().unwrap()
+    }
+
     /// Which server is at the other end.
     pub(crate) fn server(&mut self) -> String {
         self.get("/version").unwrap().server
@@ -117,6 +124,7 @@ pub(crate) fn fate_of_a_client(to: SocketAddr) -> End {
 fn end_of(read: io::Result<usize>) -> End {
     match read {
         Ok(_) => End::Closed,
+        Err(error) if error.kind() == ErrorKind::ConnectionAborted => End::Aborted,
         Err(error) if error.kind() == ErrorKind::ConnectionReset => End::Reset,
         Err(error) => panic!("the connection did not end: {error}"),
     }

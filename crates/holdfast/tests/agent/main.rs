@@ -9,6 +9,8 @@ mod bad_input;
 #[cfg(test)]
 mod client;
 #[cfg(test)]
+mod guard;
+#[cfg(test)]
 mod kubectl;
 #[cfg(test)]
 mod life;

@@ -293,9 +293,10 @@ impl Agent {
         agent.listeners = listeners
             .trim_matches(['[', ']'])
             .split(", ")
+            .filter(|one| !one.is_empty())
             .map(|one| one.parse().unwrap())
             .collect();
-        agent.listen = agent.listeners[0];
+        agent.listen = agent.listeners.first().copied().unwrap_or(agent.listen);
         agent.admin = started["admin"].as_str().unwrap().parse().unwrap();
         agent
     }

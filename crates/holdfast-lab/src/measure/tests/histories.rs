@@ -137,6 +137,7 @@ pub(super) fn agent(mut sight: Sight, t: f64, load: &[(&str, usize)]) -> Sight {
 /// A status with two connections on lb1 and such actions, as (number, time).
 pub(super) fn status(uptime_s: f64, actions: &[(u64, f64)]) -> Status {
     Status {
+        guard: None,
         version: "0.1.0".to_owned(),
         node: "node-holdfast".to_owned(),
         endpoint: "https://api.lab.test:6443".to_owned(),

@@ -1,0 +1,202 @@
+//! Connections whose sockets belong to somebody else: the guard sees them, and can abort them.
+//!
+//! What is abandoned is decided as for the proxy's own connections. What follows differs: the proxy
+//! chooses where a client goes next, behind the guard the client does, by the endpoint's name. So a
+//! guarded connection is cut for its address's sake only while the name leads somewhere that works
+//! (S2), and a client that comes back to the bad address, since the name still has it, is cut again
+//! only when that attempt had its time, and under a limit of its own (S4, S5).
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use super::{Action, Agent, Connection, ConnectionId, cutting::Cutting, is_proven};
+use crate::balance;
+use crate::journal::Entry;
+use crate::machine::Tick;
+use crate::reason::Reason;
+use crate::status::What;
+
+#[cfg(test)]
+mod tests;
+
+/// A new connection, or an attempt at one, gets this long before it is judged: the first
+/// retransmission of a SYN comes after one second (RFC 6298, section 2), so whoever answers at all
+/// has answered by then, but for a lost packet.
+pub(super) const SETTLE: Duration = Duration::from_secs(1);
+
+/// What sets a guarded connection apart.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Guarded {
+    /// When it was first seen.
+    seen: Tick,
+    /// What would be done to it is told and not done.
+    dry_run: bool,
+}
+
+impl Connection {
+    /// Whether it had its time: a client that came back to a bad address may be lucky.
+    fn is_settled(&self, now: Tick) -> bool {
+        self.guarded.is_none_or(|g| now >= g.seen + SETTLE)
+    }
+
+    pub(super) const fn is_guarded(&self) -> bool {
+        self.guarded.is_some()
+    }
+}
+
+impl Agent {
+    /// A socket of somebody else leads to this upstream.
+    pub(super) fn guard(
+        &mut self,
+        now: Tick,
+        id: ConnectionId,
+        upstream: SocketAddr,
+        dry_run: bool,
+    ) {
+        let guarded = Guarded { seen: now, dry_run };
+        self.attach(id, upstream, Some(guarded));
+        if let Some(upstream) = self.upstreams.get_mut(&upstream)
+            && !balance::is_usable(upstream.health.verdict())
+            && upstream.cutting == Cutting::Idle
+        {
+            upstream.cutting = Cutting::Withheld(None);
+        }
+    }
+
+    /// The kernel did not abort a socket. It is not tried again: the reason does not go away.
+    pub(super) fn cut_failed(&mut self, now: Tick, id: ConnectionId, why: String) {
+        let Some(connection) = self.connections.get(&id) else {
+            return;
+        };
+        let mut entry = Entry::new(What::Withheld, Reason::NotPermitted)
+            .on(connection.upstream)
+            .because(why)
+            .then("left alone; its client finds out by itself");
+        entry.connection = Some(id);
+        self.write(now, entry);
+    }
+
+    /// Whether the client of a connection that ends gets to something that works. Holdfast's own
+    /// clients go wherever the agent knows of; a guarded one asks the endpoint's name.
+    pub(super) fn has_way(&self, address: SocketAddr, connection: &Connection) -> bool {
+        match connection.guarded {
+            None => self.usable_besides(address),
+            Some(_) => self.name_leads_elsewhere(address),
+        }
+    }
+
+    /// Whether the client of a connection that ends may get to `address` again: then a fault of that
+    /// one connection is left behind where its address works.
+    pub(super) fn may_return(&self, address: SocketAddr, connection: &Connection) -> bool {
+        connection.guarded.is_none()
+            || self.sources.resolves_to(address)
+            || !self.sources.has_name()
+    }
+
+    /// Whether the endpoint's name, as it was answered last, has another address that works.
+    fn name_leads_elsewhere(&self, address: SocketAddr) -> bool {
+        self.upstreams.iter().any(|(other, u)| {
+            *other != address && is_proven(u.health.verdict()) && self.sources.resolves_to(*other)
+        })
+    }
+
+    /// Why nothing on `address` may be cut now, although some connections had their time; `None` if
+    /// something may.
+    pub(super) fn way_missing(&self, now: Tick, address: SocketAddr) -> Option<Reason> {
+        let mut settled = self
+            .open_connections(address)
+            .filter(|c| c.is_settled(now))
+            .peekable();
+        settled.peek()?;
+        if settled.any(|c| self.has_way(address, c)) {
+            None
+        } else if self.usable_besides(address) {
+            Some(Reason::NowhereElse)
+        } else {
+            Some(Reason::AllUpstreamsBad)
+        }
+    }
+
+    /// When the first open connection on `address` has had its time.
+    pub(super) fn settles_at(&self, address: SocketAddr) -> Option<Tick> {
+        self.open_connections(address)
+            .map(|c| c.guarded.map_or(Tick::ZERO, |g| g.seen + SETTLE))
+            .min()
+    }
+
+    /// Whether this connection may be cut now for its address's sake.
+    pub(super) fn is_cuttable(&self, now: Tick, address: SocketAddr, id: ConnectionId) -> bool {
+        self.connections.get(&id).is_some_and(|connection| {
+            connection.is_settled(now) && self.has_way(address, connection)
+        })
+    }
+
+    /// When the drain time of a connection that drains since `since` is over, if it is to end then.
+    /// A guarded one ends only when the name has dropped its address, and has its drain time from
+    /// when it came: else a client that comes back would be closed again and again.
+    pub(super) fn drained_at(
+        &self,
+        address: SocketAddr,
+        since: Tick,
+        connection: &Connection,
+    ) -> Option<Tick> {
+        let since = match connection.guarded {
+            None => since,
+            Some(_) if self.sources.names(address) || !self.name_leads_elsewhere(address) => {
+                return None;
+            }
+            Some(guarded) => since.max(guarded.seen),
+        };
+        Some(since + self.settings.drain)
+    }
+
+    /// Takes leave to cut what stands on `address`. What came back after a cut has a limit of its
+    /// own, so that one bad address does not use up what another one needs.
+    pub(super) fn take_cut(&mut self, now: Tick, address: SocketAddr) -> bool {
+        match self.upstreams.get(&address) {
+            Some(upstream) if upstream.cut_before => self.recuts.take(now),
+            _ => self.cuts.take(now),
+        }
+    }
+
+    /// When [`take_cut`](Self::take_cut) may succeed next.
+    pub(super) fn next_leave(&self, address: SocketAddr) -> Tick {
+        match self.upstreams.get(&address) {
+            Some(upstream) if upstream.cut_before => self.recuts.next(),
+            _ => self.cuts.next(),
+        }
+    }
+
+    /// Orders the end of a connection and says so; or, in a dry run, says that it would.
+    pub(super) fn end_by(
+        &mut self,
+        now: Tick,
+        id: ConnectionId,
+        order: Action,
+        what: What,
+        reason: Reason,
+        evidence: String,
+    ) {
+        let Some(connection) = self.connections.get_mut(&id) else {
+            return;
+        };
+        connection.ending = true;
+        let address = connection.upstream;
+        let dry_run = connection.guarded.is_some_and(|g| g.dry_run);
+        let next = match connection.guarded {
+            None => "the client reconnects, to the best upstream",
+            Some(_) if dry_run => "nothing: the guard only reports",
+            Some(_) => "the client reconnects, by the endpoint's name",
+        };
+        if !dry_run {
+            self.actions.push_back(order);
+        }
+        let what = if dry_run { What::WouldCut } else { what };
+        let mut entry = Entry::new(what, reason)
+            .on(address)
+            .because(evidence)
+            .then(next);
+        entry.connection = Some(id);
+        self.write(now, entry);
+    }
+}
