@@ -6,6 +6,7 @@ use std::time::Duration;
 use holdfast_core::agent::Input;
 use holdfast_core::chance::Chance;
 use k8s_openapi::api::core::v1::Node;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ListMeta;
 use kube::api::{Api, ListParams};
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
@@ -68,10 +69,17 @@ async fn count(client: &kube::Client) -> Result<u64, String> {
         .await
         .map_err(|_| format!("no whole answer in {} s", PATIENCE.as_secs()))?
         .map_err(|error| words(&error))?;
-    let shown = u64::try_from(list.items.len()).unwrap_or(u64::MAX);
-    match list.metadata.remaining_item_count {
-        Some(more) => Ok(shown + u64::try_from(more).unwrap_or(0)),
-        None if list.metadata.continue_.is_none_or(|c| c.is_empty()) => Ok(shown),
-        None => Err("the server does not say how many nodes there are".to_owned()),
-    }
+    total(list.items.len(), &list.metadata)
+        .ok_or_else(|| "the server does not say how many nodes there are".to_owned())
+}
+
+/// What is shown and what is left. A list that goes on and does not say for how long has no total.
+fn total(shown: usize, list: &ListMeta) -> Option<u64> {
+    let goes_on = list.continue_.as_deref().is_some_and(|c| !c.is_empty());
+    let left = match list.remaining_item_count {
+        Some(left) => u64::try_from(left).ok()?,
+        None if goes_on => return None,
+        None => 0,
+    };
+    Some(left + u64::try_from(shown).ok()?)
 }

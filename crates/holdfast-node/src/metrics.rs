@@ -216,6 +216,12 @@ fn register_gauges(registry: &mut Registry, status: &Status) {
     draining.set(status.draining_s.is_some().into());
     registry.register("draining", "1 while the agent stops", draining);
 
+    if let Some(nodes) = status.fleet {
+        let fleet: Gauge = Gauge::default();
+        fleet.set(i64::try_from(nodes).unwrap_or(i64::MAX));
+        registry.register("fleet_nodes", "Nodes of the cluster", fleet);
+    }
+
     let ages: Family<SourceLabels, Seconds> = Family::default();
     let failing: Family<SourceLabels, Gauge> = Family::default();
     for source in status.sources.iter().filter(|s| s.source != Source::Seed) {
@@ -273,7 +279,7 @@ fn register_gauges(registry: &mut Registry, status: &Status) {
 
 /// Name, kind, labels and meaning of every metric, for the reference docs and the test that holds
 /// them against what is served.
-pub const REFERENCE: [(&str, &str, &str, &str); 18] = [
+pub const REFERENCE: [(&str, &str, &str, &str); 19] = [
     (
         "holdfast_actions_total",
         "counter",
@@ -340,6 +346,12 @@ pub const REFERENCE: [(&str, &str, &str, &str); 18] = [
         "gauge",
         "",
         "1 while the agent stops and waits for open connections",
+    ),
+    (
+        "holdfast_fleet_nodes",
+        "gauge",
+        "",
+        "Nodes of the cluster, once an API server has counted them; it paces what all agents ask",
     ),
     (
         "holdfast_ready",

@@ -81,6 +81,10 @@ impl Lane {
     pub(super) fn count_fleet(&mut self, nodes: u64) {
         if let Some(period) = &mut self.period {
             *period = Duration::from_secs(nodes / FLEET_BUDGET).clamp(PERIODS.0, PERIODS.1);
+            // The answer before the count was to be kept for longer.
+            if let Some(answered_at) = self.answered_at {
+                self.next = self.next.min(answered_at + *period);
+            }
         }
     }
 

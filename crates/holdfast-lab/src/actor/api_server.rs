@@ -11,6 +11,8 @@
 //! | `ready`, `not-ready` | what `/readyz` answers: 200, or 500 as a server that shuts down |
 //! | `delay 12s` | every answer is that late; `delay 0s` ends it |
 //! | `endpoints A:6443,B:6443` | replaces the endpoint slices of `default/kubernetes`, and tells their watchers |
+//! | `nodes 5000` | lists of nodes say that there are so many, beyond those that hold a lease |
+//! | `deny 403` | the objects of the API are refused with that status; `deny 0` ends it |
 //! | `count` | `{"ok":true,"requests":N,"connections_open":N,"handshakes":N}` |
 
 mod document;
@@ -99,14 +101,21 @@ fn obey(line: &str, state: &State) -> Result<Value, String> {
         ["delay", time] => state.set_delay(control::duration(time)?),
         ["endpoints"] => state.set_endpoints(&[]),
         ["endpoints", list] => state.set_endpoints(&control::addresses(list)?),
+        ["nodes", count] => state.set_nodes(number(count)?),
+        ["deny", status] => state.deny(number(status)?),
         ["count"] => return Ok(state.counts()),
         _ => {
             return Err(format!(
-                "found {line:?}, accepted: ready, not-ready, delay TIME, endpoints ADDRESS:PORT,…, count"
+                "found {line:?}, accepted: ready, not-ready, delay TIME, endpoints ADDRESS:PORT,…, nodes COUNT, deny STATUS, count"
             ));
         }
     }
     Ok(Value::Null)
+}
+
+fn number<N: std::str::FromStr>(text: &str) -> Result<N, String> {
+    text.parse()
+        .map_err(|_| format!("found {text:?}, accepted: a whole number"))
 }
 
 /// Serves one connection until either side ends it.

@@ -105,8 +105,12 @@ fn render(status: &Status, actions: usize, colours: bool) -> String {
         None if status.ready => "serving".to_owned(),
         None => "NO USABLE UPSTREAM".to_owned(),
     };
+    let fleet = status
+        .fleet
+        .map(|nodes| format!(", one of {nodes} nodes"))
+        .unwrap_or_default();
     let mut text = format!(
-        "{} on {}: {ready}, {} connections, up {}, version {}\n",
+        "{} on {}: {ready}, {} connections, up {}, version {}{fleet}\n",
         status.endpoint,
         status.node,
         status.connections,

@@ -23,6 +23,8 @@ mod reload;
 #[cfg(test)]
 mod scale;
 #[cfg(test)]
+mod sources;
+#[cfg(test)]
 mod stage;
 #[cfg(test)]
 mod traffic;

@@ -87,6 +87,15 @@ fn api_servers_are_asked_at_the_pace_that_the_fleet_affords() {
 }
 
 #[test]
+fn a_small_fleet_does_not_wait_for_the_long_period_that_held_before_the_count() {
+    let mut sources = Sources::new([], [Source::EndpointSlices], [], EXPIRY, 1);
+    sources.answer(at(0), Source::EndpointSlices, listed(&[1]));
+    assert!(next(&sources) > Duration::from_secs(20));
+    sources.count_fleet(3);
+    assert_eq!(next(&sources), Duration::from_secs(10));
+}
+
+#[test]
 fn a_fleet_that_loses_an_api_server_does_not_ask_the_others_in_the_same_moment() {
     let mut moments = BTreeSet::new();
     for seed in 0..100 {

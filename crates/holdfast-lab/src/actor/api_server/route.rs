@@ -71,6 +71,9 @@ async fn object(
     rest: &[&str],
     state: &State,
 ) -> Response<Body> {
+    if let Some(status) = state.denial() {
+        return refused(status, "Denied", "denied by order");
+    }
     if rest.is_empty() {
         return document::resources(group)
             .map_or_else(|| not_found(group), |found| json(StatusCode::OK, &found));
@@ -83,7 +86,7 @@ async fn object(
         (&Method::GET, None) if asks_to_watch(query) => {
             watching(Watch::begin(place.kind, place.namespace, query, state))
         }
-        (&Method::GET, None) => json(StatusCode::OK, &place.list(state)),
+        (&Method::GET, None) => json(StatusCode::OK, &place.list(query, state)),
         (&Method::GET, Some(name)) => place
             .read(name, state)
             .map_or_else(|| not_found(name), |found| json(StatusCode::OK, &found)),
@@ -156,8 +159,10 @@ impl<'a> Place<'a> {
         })
     }
 
-    fn list(&self, state: &State) -> Value {
-        let items = if self.kind == NODE {
+    /// A list; of nodes no more than `limit`, with the count of those that are left
+    /// (meta/v1 `ListMeta.remainingItemCount`).
+    fn list(&self, query: &str, state: &State) -> Value {
+        let mut items: Vec<_> = if self.kind == NODE {
             let revision = state.revision();
             let nodes = state.nodes();
             nodes
@@ -169,7 +174,21 @@ impl<'a> Place<'a> {
         } else {
             watch::slices_in(self.namespace, &state.slices().borrow())
         };
-        document::list(self.kind, state.revision(), &items)
+        let mut left = 0;
+        if self.kind == NODE {
+            let limit = watch::parameter(query, "limit").and_then(|text| text.parse().ok());
+            let shown = limit.unwrap_or(items.len()).min(items.len());
+            left = state.more_nodes() + (items.len() - shown) as u64;
+            items.truncate(shown);
+        }
+        let mut list = document::list(self.kind, state.revision(), &items);
+        if let Some(Value::Object(metadata)) = list.get_mut("metadata")
+            && left > 0
+        {
+            metadata.insert("remainingItemCount".to_owned(), left.into());
+            metadata.insert("continue".to_owned(), "more".into());
+        }
+        list
     }
 
     fn read(&self, name: &str, state: &State) -> Option<Value> {

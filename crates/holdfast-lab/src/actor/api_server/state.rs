@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 use std::time::Duration;
 
+use http::StatusCode;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::sync::watch;
@@ -23,6 +24,10 @@ pub(super) struct State {
     /// By namespace and name.
     leases: Mutex<BTreeMap<(String, String), Value>>,
     slices: watch::Sender<Slices>,
+    /// Nodes that there are beyond those with a lease.
+    more_nodes: AtomicU64,
+    /// The status with which objects are refused; 0 for none.
+    denial: AtomicU16,
     requests: AtomicU64,
     connections_open: AtomicU64,
     handshakes: AtomicU64,
@@ -57,6 +62,8 @@ impl State {
             revision: AtomicU64::new(1),
             leases: Mutex::new(BTreeMap::new()),
             slices: watch::Sender::new(slices),
+            more_nodes: AtomicU64::new(0),
+            denial: AtomicU16::new(0),
             requests: AtomicU64::new(0),
             connections_open: AtomicU64::new(0),
             handshakes: AtomicU64::new(0),
@@ -94,6 +101,26 @@ impl State {
             revision,
             by_name: document::endpoint_slices(endpoints, revision),
         });
+    }
+
+    /// Claims that there are so many nodes.
+    pub(super) fn set_nodes(&self, count: u64) {
+        let held = self.nodes().len() as u64;
+        let more = count.saturating_sub(held);
+        self.more_nodes.store(more, Ordering::Relaxed);
+    }
+
+    pub(super) fn more_nodes(&self) -> u64 {
+        self.more_nodes.load(Ordering::Relaxed)
+    }
+
+    /// Refuses objects with this status from now on; 0 ends it.
+    pub(super) fn deny(&self, status: u16) {
+        self.denial.store(status, Ordering::Relaxed);
+    }
+
+    pub(super) fn denial(&self) -> Option<StatusCode> {
+        StatusCode::from_u16(self.denial.load(Ordering::Relaxed)).ok()
     }
 
     /// The lease of that name.
