@@ -10,6 +10,8 @@ use tokio::time::{Instant, timeout};
 use super::*;
 use crate::stage::{NAME, PATIENCE};
 
+mod bind9;
+
 const PORT: u16 = 6443;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
