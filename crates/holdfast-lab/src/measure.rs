@@ -111,6 +111,9 @@ pub struct Figures {
     pub idle_open: u32,
     /// Those of the wrong cuts that were a reset.
     pub resets: u32,
+    /// How many of the world's servers and balancers its agent knew at the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub known: Option<u32>,
     /// How often a real API said that a node was not Ready any more, after the fault.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turned_not_ready: Option<u32>,
@@ -180,6 +183,10 @@ pub fn measure(course: &Course, sight: &Sight, lanes: &[Lane]) -> Figures {
             one.end
                 .is_some_and(|(_, ending)| matches!(ending, Ending::Aborted | Ending::Reset))
         })),
+        known: sight
+            .loads
+            .last()
+            .map(|load| count(load.connections.keys())),
         turned_not_ready: observed(course, sight, Seen::NotReady),
         evictions: observed(course, sight, Seen::Evicted),
         relists: sight.relists,

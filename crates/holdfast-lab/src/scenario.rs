@@ -16,8 +16,8 @@ use crate::subject::Subject;
 
 pub use built_in::{BUILT_IN, BuiltIn, REAL, built_in};
 pub use raw::{
-    RawBound, RawClient, RawExpectation, RawGoal, RawName, RawNames, RawScenario, RawStep,
-    RawSubject, RawWorld,
+    Credentials, RawBound, RawClient, RawExpectation, RawGoal, RawName, RawNames, RawScenario,
+    RawStep, RawSubject, RawWorld,
 };
 
 /// The endpoint's name in every world.
@@ -40,6 +40,8 @@ pub struct Scenario {
     pub time_scale: f64,
     /// Names of the API servers.
     pub servers: Vec<String>,
+    /// Whether real ones answer somebody without credentials.
+    pub anonymous: bool,
     /// Names of the balancers, each with the servers it forwards to.
     pub balancers: BTreeMap<String, Vec<String>>,
     /// The servers or balancers that the endpoint's name resolves to.

@@ -53,13 +53,15 @@ pub fn etcd(machine: &Machine, all: &[Machine]) -> Vec<String> {
     ]
 }
 
-/// kube-apiserver's arguments on `machine`. It uses the etcd member beside it, as kubeadm's stacked
+/// kube-apiserver's arguments on `machine`; `anonymous`: it answers somebody without credentials, which
+/// is stock. It uses the etcd member beside it, as kubeadm's stacked
 /// control planes do, and writes what nodes ask for into [`audit_log`].
 pub fn api_server(
     machine: &Machine,
     pki: &Pki,
     serving: &Pair,
     audit_policy: &Path,
+    anonymous: bool,
 ) -> Vec<String> {
     let tokens = pki.token_key();
     let file = |flag: &str, path: &Path| format!("--{flag}={}", path.display());
@@ -77,6 +79,7 @@ pub fn api_server(
         "--service-account-issuer=https://kubernetes.default.svc".to_owned(),
         "--authorization-mode=Node,RBAC".to_owned(),
         "--endpoint-reconciler-type=lease".to_owned(),
+        format!("--anonymous-auth={anonymous}"),
         format!("--shutdown-delay-duration={SHUTDOWN_DELAY}"),
         file("audit-policy-file", audit_policy),
         file("audit-log-path", &audit_log(machine)),

@@ -117,15 +117,15 @@ impl Pki {
         self.sign(&user.name.replace(':', "-"), client)
     }
 
-    /// A kubeconfig for `user` that leads to `server` and expects `server_name` there.
-    pub fn kubeconfig(
+    /// A kubeconfig that leads to `server`, expects `server_name` there, and has these credentials
+    /// (client-go, `tools/clientcmd/api/v1`, `AuthInfo`).
+    pub fn kubeconfig_with(
         &self,
-        user: User<'_>,
+        path: &Path,
         server: &str,
         server_name: &str,
-    ) -> Result<PathBuf, CertificateError> {
-        let pair = self.identify(user)?;
-        let path = pair.key.with_extension("kubeconfig");
+        credentials: &serde_json::Value,
+    ) -> Result<(), CertificateError> {
         // JSON is YAML, and quotes for us.
         let text = serde_json::json!({
             "apiVersion": "v1",
@@ -135,14 +135,27 @@ impl Pki {
                 "tls-server-name": server_name,
                 "certificate-authority": self.ca(),
             }}],
-            "users": [{"name": "user", "user": {
-                "client-certificate": pair.certificate,
-                "client-key": pair.key,
-            }}],
+            "users": [{"name": "user", "user": credentials}],
             "contexts": [{"name": "lab", "context": {"cluster": "lab", "user": "user"}}],
             "current-context": "lab",
         });
-        write(&path, &text.to_string())?;
+        write(path, &text.to_string())
+    }
+
+    /// A kubeconfig for `user` that leads to `server` and expects `server_name` there.
+    pub fn kubeconfig(
+        &self,
+        user: User<'_>,
+        server: &str,
+        server_name: &str,
+    ) -> Result<PathBuf, CertificateError> {
+        let pair = self.identify(user)?;
+        let path = pair.key.with_extension("kubeconfig");
+        let credentials = serde_json::json!({
+            "client-certificate": pair.certificate,
+            "client-key": pair.key,
+        });
+        self.kubeconfig_with(&path, server, server_name, &credentials)?;
         Ok(path)
     }
 

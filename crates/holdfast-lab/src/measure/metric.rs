@@ -19,6 +19,8 @@ pub enum Metric {
     FirstSuccess,
     /// See [`Figures::idle_open`].
     IdleOpen,
+    /// See [`Figures::known`].
+    Known,
     /// See [`Figures::new_failed`].
     NewFailed,
     /// See [`Figures::new_on_faulted`].
@@ -73,12 +75,13 @@ impl Kind {
 
 impl Metric {
     /// Every metric.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::ActiveOutage,
         Self::Cut,
         Self::Evictions,
         Self::FirstSuccess,
         Self::IdleOpen,
+        Self::Known,
         Self::NewFailed,
         Self::NewOnFaulted,
         Self::NewSlowest,
@@ -100,6 +103,7 @@ impl Metric {
         match self {
             Self::ActiveOutage => "active_outage_s",
             Self::Evictions => "evictions",
+            Self::Known => "known",
             Self::Relists => "relists",
             Self::TurnedNotReady => "turned_not_ready",
             Self::IdleOpen => "idle_open",
@@ -131,6 +135,7 @@ impl Metric {
             | Self::WorstGap => Kind::Time,
             Self::Evictions
             | Self::IdleOpen
+            | Self::Known
             | Self::NewFailed
             | Self::NewOnFaulted
             | Self::NewTotal
@@ -155,6 +160,7 @@ impl Metric {
         match self {
             Self::ActiveOutage => figures.active_outage_s,
             Self::Evictions => figures.evictions.map(f64::from),
+            Self::Known => figures.known.map(f64::from),
             Self::Relists => figures.relists.map(f64::from),
             Self::TurnedNotReady => figures.turned_not_ready.map(f64::from),
             Self::IdleOpen => Some(f64::from(figures.idle_open)),

@@ -1,5 +1,6 @@
 //! The stage of a run: the world, the subjects in it, and everything seen of them so far.
 
+mod kubectl;
 mod kubelets;
 mod play;
 mod story;
@@ -128,6 +129,10 @@ impl Stage {
         } else {
             &given.seeds
         };
+        let mut flags = given.flags.clone();
+        if let Some(kubeconfig) = self.let_discover(subject, given.discovers).await? {
+            flags.extend(["--kubeconfig".to_owned(), kubeconfig.display().to_string()]);
+        }
         let around = Surroundings {
             dns: self.world.dns(),
             ca: self.world.ca(),
@@ -138,7 +143,7 @@ impl Stage {
                 .zip(self.world.api_addresses(names))
                 .collect(),
             node_name: self.node_name(subject, &given),
-            flags: given.flags,
+            flags,
         };
         let agent = subject.agent(self.world.program(), self.world.directory(), &around);
         let Some(agent) = agent else {

@@ -37,7 +37,7 @@ pub const BUILT_IN: [BuiltIn; 14] = carried!["":
 ];
 
 /// Those that need real components, in the order in which they are listed.
-pub const REAL: [BuiltIn; 11] = carried!["kubernetes/":
+pub const REAL: [BuiltIn; 15] = carried!["kubernetes/":
     "k8s-address-change",
     "k8s-address-lost",
     "k8s-hang",
@@ -49,6 +49,10 @@ pub const REAL: [BuiltIn; 11] = carried!["kubernetes/":
     "k8s-all-down",
     "k8s-dns-down",
     "k8s-link-down",
+    "k8s-discovery-certificate",
+    "k8s-discovery-token",
+    "k8s-discovery-exec",
+    "k8s-discovery-members",
 ];
 
 /// The scenario called `name`.

@@ -86,6 +86,7 @@ pub(super) fn check(file: &str, raw: &RawScenario) -> Result<Scenario, ScenarioE
         real: raw.real,
         time_scale,
         servers: raw.world.servers.clone(),
+        anonymous: raw.world.anonymous,
         balancers: raw.world.balancers.clone(),
         addresses: raw.world.name.addresses.clone(),
         lifetime: raw.world.name.lifetime,

@@ -81,6 +81,9 @@ pub struct RawWorld {
     /// Layer-4 balancers: each name with the servers that it forwards to, in turn.
     #[serde(default)]
     pub balancers: BTreeMap<String, Vec<String>>,
+    /// With real components: whether API servers answer somebody without credentials, `/readyz` too.
+    #[serde(default = "yes")]
+    pub anonymous: bool,
     /// What the endpoint's name, `api.lab.test`, resolves to.
     pub name: RawName,
 }
@@ -128,9 +131,25 @@ pub struct RawSubject {
     /// it does, among its seeds and what the name resolves to at the start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prefers: Option<String>,
+    /// `holdfast`, with real components: how the agent proves who it is when it asks the API for the
+    /// list of API servers: `certificate`, `token` or `exec`. It does not ask unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub discovers: Option<Credentials>,
     /// `holdfast`: further flags of `holdfast agent`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flags: Vec<String>,
+}
+
+/// How somebody proves to the API who it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Credentials {
+    /// With a client certificate, as a kubelet does.
+    Certificate,
+    /// With what a program prints (client.authentication.k8s.io/v1, `ExecCredential`).
+    Exec,
+    /// With a service account's token in a file.
+    Token,
 }
 
 /// One step of the timeline.
@@ -228,6 +247,10 @@ impl Default for RawClient {
             fresh: None,
         }
     }
+}
+
+const fn yes() -> bool {
+    true
 }
 
 const fn one() -> usize {

@@ -11,7 +11,7 @@ use crate::kubernetes::pki::{Pair, Pki, User};
 use crate::kubernetes::{Components, Program};
 use crate::measure::PartKind;
 use crate::peer;
-use crate::scenario::{ENDPOINT, Scenario};
+use crate::scenario::{Credentials, ENDPOINT, Scenario};
 use crate::subject::API_PORT;
 
 /// The real components in a world.
@@ -72,6 +72,44 @@ impl ControlPlane {
         Ok(self.pki.kubeconfig(user, server, ENDPOINT)?)
     }
 
+    /// A kubeconfig for an agent that finds the API at `server` and has a service account's token, in
+    /// a file or from a program that prints it.
+    pub fn agent_kubeconfig(
+        &self,
+        credentials: Credentials,
+        server: &str,
+        token: &str,
+    ) -> Result<PathBuf, WorldError> {
+        let folder = Path::new(DIRECTORY);
+        let token_file = folder.join("agent.token");
+        let path = folder.join("agent.kubeconfig");
+        let credentials = match credentials {
+            Credentials::Certificate => return self.node_kubeconfig("agent", server),
+            Credentials::Token => {
+                write(&token_file, token)?;
+                serde_json::json!({"tokenFile": token_file})
+            }
+            Credentials::Exec => {
+                let plugin = folder.join("agent-credentials");
+                let printed = serde_json::json!({
+                    "apiVersion": "client.authentication.k8s.io/v1",
+                    "kind": "ExecCredential",
+                    "status": {"token": token},
+                });
+                write(&plugin, &format!("echo '{printed}'\n"))?;
+                serde_json::json!({"exec": {
+                    "apiVersion": "client.authentication.k8s.io/v1",
+                    "command": "sh",
+                    "args": [plugin],
+                    "interactiveMode": "Never",
+                }})
+            }
+        };
+        self.pki
+            .kubeconfig_with(&path, server, ENDPOINT, &credentials)?;
+        Ok(path)
+    }
+
     /// What nodes asked each server for, one JSON object per line.
     pub fn audit_logs(&self) -> Vec<PathBuf> {
         self.machines.iter().map(command::audit_log).collect()
@@ -128,7 +166,13 @@ impl World {
             let call = Call {
                 place: machine.name.clone(),
                 program: plane.program(Program::ApiServer),
-                arguments: command::api_server(machine, &plane.pki, &serving, &policy),
+                arguments: command::api_server(
+                    machine,
+                    &plane.pki,
+                    &serving,
+                    &policy,
+                    scenario.anonymous,
+                ),
                 readiness: Readiness::Accepts(SocketAddrV4::new(machine.address, API_PORT)),
             };
             self.start_part(&machine.name, Some(PartKind::Server), call)?;

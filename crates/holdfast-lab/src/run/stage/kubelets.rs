@@ -13,16 +13,13 @@ use crate::actor::client::{Ending, Event, Lane, What};
 use crate::actor::monotonic_seconds;
 use crate::actor::observer::{Observation, Seen};
 use crate::kubernetes::{Program, command};
-use crate::process::{Process, ProcessError};
+use crate::process::Process;
 use crate::world::{OBSERVER, WorldError};
 
 /// How long real nodes may take until they are Ready, after the control plane is up. Usually seconds.
 const WARM_UP: Duration = Duration::from_mins(2);
 /// How often a node's sockets are looked at; a connection's end is told that late at most.
 const LOOK: Duration = Duration::from_millis(100);
-/// How long the cluster may take until it lets a pod be made: its controllers make the account first.
-const CANARIES: Duration = Duration::from_mins(1);
-
 /// The name of the `number`th kubelet of a subject.
 fn node_name(subject: Subject, number: u16) -> String {
     format!("{}-{number}", subject.node())
@@ -150,33 +147,9 @@ impl Stage {
             path: file.clone(),
             source,
         })?;
-        let kubeconfigs = self.world.admin_kubeconfigs()?;
-        let (Some(plane), Some(kubeconfig)) = (self.world.plane(), kubeconfigs.first()) else {
-            return Ok(());
-        };
-        let kubectl = plane.program(Program::Kubectl);
-        let arguments = vec![
-            "apply".to_owned(),
-            format!("--kubeconfig={}", kubeconfig.display()),
-            format!("--cache-dir={}", self.world.directory().display()),
-            "--filename".to_owned(),
-            file.display().to_string(),
-        ];
-        let begun = Instant::now();
-        loop {
-            let mut process = self
-                .world
-                .start_other("kubectl", OBSERVER, &kubectl, &arguments)?;
-            match process.finish().await {
-                Ok(()) => break,
-                Err(error @ ProcessError::Ended { .. }) if begun.elapsed() > CANARIES => {
-                    return Err(error.into());
-                }
-                Err(ProcessError::Ended { .. }) => sleep(Duration::from_secs(1)).await,
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Ok(())
+        self.kubectl(&["apply", "--filename", &file.display().to_string()])
+            .await
+            .map(drop)
     }
 
     /// Notes what the API says of a node.
