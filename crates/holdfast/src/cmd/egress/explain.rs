@@ -4,6 +4,7 @@ use std::io::Write;
 
 use anyhow::anyhow;
 use clap::{Args, ValueEnum};
+use comfy_table::Cell;
 use holdfast_cloud::azure::Topology;
 use holdfast_cloud::azure::topology::{Machine, Missing, Way};
 use holdfast_core::egress::operation::{Operation, threats};
@@ -152,11 +153,11 @@ fn short(rows: &[Row]) -> String {
             row.note.clone()
         };
         table.add_row([
-            &row.node,
-            row.family.unwrap_or("-"),
-            row.protocols,
-            row.path,
-            &on,
+            Cell::new(&row.node),
+            Cell::new(row.family.unwrap_or("-")),
+            table::judged(row.protocols),
+            table::judged(row.path),
+            Cell::new(on),
         ]);
     }
     table::text(&table)
@@ -179,8 +180,14 @@ fn wide(rows: &[Row]) -> String {
             row.note.clone()
         };
         let taking = row.would_take_it_away.join("; ");
-        let family = row.family.unwrap_or("-");
-        table.add_row([&row.node, family, row.protocols, row.path, &on, &taking]);
+        table.add_row([
+            Cell::new(&row.node),
+            Cell::new(row.family.unwrap_or("-")),
+            table::judged(row.protocols),
+            table::judged(row.path),
+            Cell::new(on),
+            Cell::new(taking),
+        ]);
     }
     table::text(&table)
 }

@@ -6,6 +6,7 @@ use std::io::Write;
 
 use anyhow::anyhow;
 use clap::{Args, ValueEnum};
+use comfy_table::Cell;
 use holdfast_cloud::azure::effect::{Effect, effects, worst};
 use holdfast_cloud::azure::{Topology, apply};
 use holdfast_core::egress::decision::Verdict;
@@ -163,13 +164,13 @@ fn render(report: &Report, all: bool) -> String {
             format!("needs {}", row.missing.join(", "))
         };
         table.add_row([
-            &row.node,
-            row.family,
-            &now,
-            &after,
-            row.lost,
-            row.verdict,
-            &reason,
+            Cell::new(&row.node),
+            Cell::new(row.family),
+            Cell::new(now),
+            Cell::new(after),
+            Cell::new(row.lost),
+            table::judged(row.verdict),
+            Cell::new(reason),
         ]);
     }
     let mut lines = vec![format!(
