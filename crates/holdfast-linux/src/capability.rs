@@ -46,14 +46,15 @@ pub fn keep_only(privileges: &[Privilege]) -> std::io::Result<()> {
     }
     let had = capabilities(None)?;
     let kept = had.permitted & keep;
-    set_capabilities(
-        None,
-        CapabilitySets {
-            effective: kept,
-            permitted: kept,
-            inheritable: had.inheritable & keep,
-        },
-    )?;
+    let sets = CapabilitySets {
+        effective: kept,
+        permitted: kept,
+        inheritable: had.inheritable & keep,
+    };
+    // A unit may forbid the system call to whoever has nothing to give up (systemd's @privileged).
+    if sets != had {
+        set_capabilities(None, sets)?;
+    }
     set_no_new_privs(true)?;
     Ok(())
 }
