@@ -125,7 +125,7 @@ impl Agent {
         let mut agent = Self {
             cuts: cut_limit(&settings),
             often_met: BTreeMap::new(),
-            recuts: cut_limit(&settings),
+            recuts: guarded::recut_limit(),
             sources,
             upstreams: BTreeMap::new(),
             connections: BTreeMap::new(),

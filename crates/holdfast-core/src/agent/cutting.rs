@@ -87,7 +87,7 @@ impl Agent {
         match hold {
             Some(reason) => self.withhold(now, address, written, reason),
             None if !self.take_cut(now, address) => {
-                self.withhold(now, address, written, Reason::RateLimited);
+                self.limited(now, address, written);
             }
             None => {
                 if let Some(upstream) = self.upstreams.get_mut(&address) {
@@ -98,7 +98,7 @@ impl Agent {
         }
     }
 
-    fn withhold(
+    pub(super) fn withhold(
         &mut self,
         now: Tick,
         address: SocketAddr,

@@ -13,6 +13,7 @@ use super::{Action, Agent, Connection, ConnectionId, cutting::Cutting, is_proven
 use crate::balance;
 use crate::journal::Entry;
 use crate::machine::Tick;
+use crate::pace::TokenBucket;
 use crate::reason::Reason;
 use crate::status::What;
 
@@ -23,6 +24,15 @@ mod tests;
 /// retransmission of a SYN comes after one second (RFC 6298, section 2), so whoever answers at all
 /// has answered by then, but for a lost packet.
 pub(super) const SETTLE: Duration = Duration::from_secs(1);
+
+/// What came back to a bad address is cut again at most this often: seldom enough for a log, often
+/// enough that a dial to it costs a client seconds and not its 30.
+const AGAIN_EVERY: Duration = Duration::from_secs(2);
+
+/// The limit of cuts after the first.
+pub(super) const fn recut_limit() -> TokenBucket {
+    TokenBucket::full(1, AGAIN_EVERY)
+}
 
 /// What sets a guarded connection apart.
 #[derive(Clone, Copy, Debug)]
@@ -148,6 +158,16 @@ impl Agent {
             Some(guarded) => since.max(guarded.seen),
         };
         Some(since + self.settings.drain)
+    }
+
+    /// The limit holds a cut back. Of what came back and is cut again nothing more is told.
+    pub(super) fn limited(&mut self, now: Tick, address: SocketAddr, written: Option<Reason>) {
+        match self.upstreams.get_mut(&address) {
+            Some(upstream) if upstream.cut_before => {
+                upstream.cutting = Cutting::Withheld(Some(Reason::RateLimited));
+            }
+            _ => self.withhold(now, address, written, Reason::RateLimited),
+        }
     }
 
     /// Takes leave to cut what stands on `address`. What came back after a cut has a limit of its

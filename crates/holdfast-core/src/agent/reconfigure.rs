@@ -43,7 +43,6 @@ impl Agent {
         let limits = |s: &Settings| (s.cuts, s.cut_window);
         if limits(&settings) != limits(&self.settings) {
             self.cuts = cut_limit(&settings);
-            self.recuts = cut_limit(&settings);
         }
         self.settings = Settings { seed, ..settings };
         let settings = &self.settings;
