@@ -10,7 +10,7 @@ REAL ?= all
 # Optimised, but without the whole-program pass of a release: minutes less to wait.
 QUICK := $${CARGO_TARGET_DIR:-target}/profiling/holdfast
 
-.PHONY: help setup build quick demo test sim lint deny doc e2e bench reference release clean
+.PHONY: help setup build quick demo test sim fleet lint deny doc e2e bench reference release clean
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | column -t -s $$'\t'
@@ -26,11 +26,14 @@ demo: quick ## Build, then show the outage and the cure; report in target/demo
 
 test: setup ## Run every test that needs no more than a Linux machine
 	@tools/kubectl || true
-	$(CARGO) test --locked --workspace
+	HOLDFAST_SIM_HISTORIES=100000 $(CARGO) test --locked --workspace
 
 sim: ## Random histories against the safety rules: HISTORIES=10000000 SEED=0
 	HOLDFAST_SIM_HISTORIES=$${HISTORIES:-10000000} HOLDFAST_SIM_SEED=$${SEED:-0} \
 	  $(CARGO) test --locked --release -p holdfast-core hold_in_random_histories
+
+fleet: ## 5,000 simulated nodes meet failures and recoveries: how they spread over the servers
+	$(CARGO) test --locked -p holdfast-core --lib a_fleet_of_5000_nodes -- --nocapture
 
 lint: setup deny ## Formatting, clippy, documentation, dependencies, generated files
 	$(CARGO) fmt --all --check

@@ -21,14 +21,18 @@ use crate::status::{Source, Verdict, What};
 
 mod cutting;
 mod doubt;
+mod fleet;
 mod guarded;
+mod homing;
 mod memory;
 mod protocol;
 mod reconfigure;
 mod story;
+mod telling;
 mod view;
 mod wire;
 
+pub use fleet::interval;
 pub use protocol::{
     Action, ConnectionId, DialFailure, Input, LITTLE, MOMENTS, SILENT, Settings, Shortage, Traffic,
 };
@@ -45,6 +49,11 @@ struct Upstream {
     flow_cut: Option<Tick>,
     /// Its connections were cut since it went bad: what stands on it now came back.
     cut_before: bool,
+    /// When the others were last asked whether this node's network works, for a cut there.
+    asked_for_cut: Tick,
+    /// Its address is one of this node's own.
+    here: bool,
+    telling: telling::Telling,
 }
 
 #[derive(Debug)]
@@ -92,6 +101,7 @@ pub struct Agent {
     cuts: TokenBucket,
     often_met: BTreeMap<OftenMet, TokenBucket>,
     recuts: TokenBucket,
+    homing: homing::Homing,
     journal: Journal,
     memory: memory::Memory,
     /// Nodes of the cluster, once an API server has counted them.
@@ -126,12 +136,13 @@ impl Agent {
             cuts: cut_limit(&settings),
             often_met: BTreeMap::new(),
             recuts: guarded::recut_limit(),
+            homing: homing::Homing::new(),
             sources,
             upstreams: BTreeMap::new(),
             connections: BTreeMap::new(),
             journal: Journal::default(),
             memory: memory::Memory::new(remembered),
-            fleet: None,
+            fleet: settings.nodes,
             configured: reconfigure::Configured::default(),
             offered: None,
             ca_proved: false,
@@ -171,16 +182,14 @@ impl Agent {
         let seed = hash_address(self.settings.seed, address);
         let upstream = Upstream {
             health: Health::new(now),
-            probing: Probing::new(
-                now,
-                self.settings.probe_interval,
-                self.settings.patience,
-                seed,
-            ),
+            probing: Probing::new(now, self.probe_interval(), self.settings.patience, seed),
             cutting: cutting::Cutting::default(),
             draining_since: None,
             flow_cut: None,
             cut_before: false,
+            asked_for_cut: Tick::ZERO,
+            here: false,
+            telling: telling::Telling::new(),
         };
         self.upstreams.insert(address, upstream);
         let entry = Entry::new(What::UpstreamAdded, Reason::AddressAdded)
@@ -308,7 +317,7 @@ impl Agent {
     }
 
     fn changed(&mut self, now: Tick, address: SocketAddr, change: Option<Change>) {
-        let Some(change) = change else {
+        let Some(change) = change.map(|change| self.name_hairpin(address, change)) else {
             return;
         };
         let connections = self.connections_on(address).count();
@@ -330,7 +339,7 @@ impl Agent {
             connections,
             upstream.probing.status(now).as_ref(),
         );
-        self.write(now, entry);
+        self.tell(now, address, entry);
         if !balance::is_usable(change.to) {
             self.sources.ask_soon(now);
         }
@@ -357,6 +366,19 @@ impl Agent {
         self.connections
             .values()
             .filter(move |c| c.upstream == address && !c.ending)
+    }
+
+    /// Silence on a node with an API server of its own has a likely cause that is worth a name.
+    fn name_hairpin(&mut self, address: SocketAddr, change: Change) -> Change {
+        let own = |u: &Upstream| u.here && is_proven(u.health.verdict());
+        if change.reason != Reason::Silent || !self.upstreams.values().any(own) {
+            return change;
+        }
+        let reason = Reason::Hairpin;
+        if let Some(upstream) = self.upstreams.get_mut(&address) {
+            upstream.health.call(reason);
+        }
+        Change { reason, ..change }
     }
 
     fn connections_on(&self, address: SocketAddr) -> impl Iterator<Item = ConnectionId> + '_ {
@@ -401,6 +423,8 @@ impl Agent {
         }
         self.probe(now);
         self.cut_and_drain(now);
+        self.move_home(now);
+        self.tell_what_was_held_back(now);
         self.forget(now);
         self.remember(now);
         let offer = self.order();
@@ -455,10 +479,26 @@ impl Agent {
                 suspected: u.health.suspicion().is_some(),
                 remembered: self.sources.is_only_remembered(*address),
                 patience: u.probing.patience(),
+                here: u.here,
             })
             .collect();
         let strangers = standings.iter().all(|s| s.verdict == Verdict::Foreign);
         balance::order(self.settings.node, &standings, strangers || !self.ca_proved)
+    }
+
+    /// All evidence is stale and gathered again: the process did not run, or the machine slept.
+    fn start_anew(&mut self, now: Tick) {
+        // What arrives now may have been on its way for as long: it proves nothing about now.
+        self.fresh_from = now + HELD_UP_LONG;
+        let addresses: Vec<_> = self.upstreams.keys().copied().collect();
+        for address in addresses {
+            if let Some(upstream) = self.upstreams.get_mut(&address) {
+                upstream.health.forgive();
+                upstream.probing.hurry(now);
+                let orders = upstream.probing.abort_all();
+                self.order_probes(address, orders);
+            }
+        }
     }
 
     fn forgive_delay(&mut self, now: Tick) {
@@ -466,17 +506,7 @@ impl Agent {
             .expected_wake
             .map_or(Duration::ZERO, |expected| now.since(expected));
         if late > HELD_UP_LONG {
-            // What arrives now may have been on its way for as long: it proves nothing about now.
-            self.fresh_from = now + HELD_UP_LONG;
-            let addresses: Vec<_> = self.upstreams.keys().copied().collect();
-            for address in addresses {
-                if let Some(upstream) = self.upstreams.get_mut(&address) {
-                    upstream.health.forgive();
-                    upstream.probing.hurry(now);
-                    let orders = upstream.probing.abort_all();
-                    self.order_probes(address, orders);
-                }
-            }
+            self.start_anew(now);
         } else if late > HELD_UP {
             for upstream in self.upstreams.values_mut() {
                 upstream.probing.forgive(late);
@@ -522,10 +552,6 @@ impl Machine for Agent {
                 self.connections.remove(&connection);
             }
             Input::DialFailed { upstream, failure } => self.dial_failed(now, upstream, failure),
-            Input::FleetCounted { nodes } => {
-                self.fleet = Some(nodes);
-                self.sources.count_fleet(nodes);
-            }
             Input::FailedHere { shortage, evidence } => {
                 if self.is_news(now, OftenMet::FailedHere(shortage)) {
                     self.write(now, story::failed_here(shortage, evidence));
@@ -536,6 +562,13 @@ impl Machine for Agent {
                 upstream,
                 dry_run,
             } => self.guard(now, connection, upstream, dry_run),
+            Input::FleetCounted { nodes } => self.count_fleet(nodes),
+            Input::Located { upstream, here } => {
+                if let Some(upstream) = self.upstreams.get_mut(&upstream) {
+                    upstream.here = here;
+                }
+            }
+            Input::Suspended => self.start_anew(now),
             Input::Probed {
                 upstream,
                 id,
@@ -585,6 +618,8 @@ impl Machine for Agent {
             .chain(self.sources.next_wake())
             .chain(self.next_cut())
             .chain(self.memory.next_look())
+            .chain(self.next_move())
+            .chain(self.next_telling())
             .min()
             // What is due and was not done waits for something else: waking at once would spin.
             .map(|due| due.max(self.settled_at + SPIN_GUARD))

@@ -22,6 +22,8 @@ pub struct Standing {
     pub remembered: bool,
     /// How long it may take to answer before that is remarkable.
     pub patience: Duration,
+    /// It is this node's own API server: no network lies between.
+    pub here: bool,
 }
 
 /// An upstream to try, and how long to wait before the next one is tried beside it.
@@ -57,6 +59,7 @@ pub fn order(node: u64, upstreams: &[Standing], trust_foreign: bool) -> Candidat
             u.verdict,
             u.suspected,
             u.remembered,
+            !u.here,
             Reverse(hash_address(node, u.address)),
             u.address,
         )
@@ -95,7 +98,19 @@ mod tests {
             suspected: false,
             remembered: false,
             patience: Duration::from_millis(500),
+            here: false,
         }
+    }
+
+    #[test]
+    fn case_44_a_node_that_runs_an_api_server_uses_that_one_while_it_is_ready() {
+        let mut set: Vec<_> = (1..=9).map(|n| upstream(n, Verdict::Ready)).collect();
+        set[4].here = true;
+        for node in 0..100 {
+            assert_eq!(order(node, &set, false).order[0].address, set[4].address);
+        }
+        set[4].verdict = Verdict::Draining;
+        assert_ne!(order(1, &set, false).order[0].address, set[4].address);
     }
 
     #[test]

@@ -137,10 +137,13 @@ impl Budget {
                 terms,
             }
         };
+        let interval = config
+            .probe_interval
+            .unwrap_or_else(|| crate::agent::interval(config.nodes, config.probe_budget));
         let sums = vec![
             sum(
                 "an address goes silent, or its server hangs",
-                silence(config.probe_interval, config.patience),
+                silence(interval, config.patience),
             ),
             sum(
                 "a server hangs behind a balancer that answers",

@@ -18,8 +18,8 @@ pub mod time;
 
 pub use guard::{Clients, Guard, Unit};
 pub use raw::{
-    LogFormat, LogLevel, RawConfig, RawDns, RawDrain, RawGuard, RawLimits, RawLog, RawProbe,
-    RawShutdown,
+    LogFormat, LogLevel, RawConfig, RawDns, RawDrain, RawFleet, RawGuard, RawLimits, RawLog,
+    RawProbe, RawShutdown,
 };
 
 /// One wrong field.
@@ -86,8 +86,16 @@ pub struct Config {
     pub dns_servers: Vec<SocketAddr>,
     /// See [`RawDns`].
     pub expiry: Expiry,
+    /// See [`RawConfig::local`]; it is in `seeds` too.
+    pub local: Option<SocketAddr>,
+    /// See [`RawFleet::nodes`].
+    pub nodes: Option<u64>,
+    /// See [`RawConfig::move_home`].
+    pub move_home: bool,
     /// See [`RawProbe::interval`].
-    pub probe_interval: Duration,
+    pub probe_interval: Option<Duration>,
+    /// See [`RawProbe::budget`].
+    pub probe_budget: u32,
     /// See [`RawProbe::patience`].
     pub patience: Duration,
     /// See [`RawDrain::timeout`].
@@ -100,6 +108,8 @@ pub struct Config {
     pub cut_window: Duration,
     /// See [`RawLimits::first_byte`].
     pub first_byte: Duration,
+    /// See [`RawLimits::grace_period`].
+    pub grace: Duration,
     /// See [`RawShutdown::timeout`].
     pub shutdown: Duration,
     /// See [`RawLog::format`].
@@ -160,6 +170,11 @@ impl Config {
             ));
         }
         let mut seeds = addresses("seeds", &raw.seeds, UPSTREAM)?;
+        let local = match &raw.local {
+            Some(written) => Some(address("local", written, UPSTREAM)?),
+            None => None,
+        };
+        seeds.extend(local.filter(|local| !seeds.contains(local)));
         let own: BTreeSet<_> = listen.iter().copied().filter(|a| a.port() != 0).collect();
         if let Some(own) = seeds.iter().find(|a| is_own(&own, **a)) {
             return Err(wrong(
@@ -241,11 +256,27 @@ impl Config {
                 "ADDRESS:PORT of a resolver, for example 10.0.0.2:53",
             )?,
             expiry,
-            probe_interval: within(
-                "probe.interval",
-                raw.probe.interval,
-                (100, 60_000),
-                "100ms to 1m",
+            local,
+            nodes: match raw.fleet.nodes {
+                Some(0) => return Err(wrong("fleet.nodes", 0, "1 or more")),
+                nodes => nodes,
+            },
+            move_home: raw.move_home,
+            probe_interval: match raw.probe.interval {
+                Some(interval) => Some(within(
+                    "probe.interval",
+                    interval,
+                    (100, 60_000),
+                    "100ms to 1m",
+                )?),
+                None => None,
+            },
+            probe_budget: number(
+                "probe.budget",
+                raw.probe.budget,
+                1,
+                1_000_000,
+                "1 to 1000000",
             )?,
             patience: within(
                 "probe.patience",
@@ -270,6 +301,12 @@ impl Config {
             first_byte: within(
                 "limits.firstByte",
                 raw.limits.first_byte,
+                (1_000, 3_600_000),
+                "1s to 1h",
+            )?,
+            grace: within(
+                "limits.gracePeriod",
+                raw.limits.grace_period,
                 (1_000, 3_600_000),
                 "1s to 1h",
             )?,

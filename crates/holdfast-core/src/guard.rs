@@ -177,6 +177,8 @@ impl Guard {
             .map(|w| Traffic {
                 connection: w.id,
                 heard: w.heard,
+                // Quiet ones move home in the proxy alone.
+                waiting: true,
             })
             .collect()
     }

@@ -75,6 +75,8 @@ pub enum Evidence {
 pub struct Suspicion {
     /// Start of the first unanswered attempt: what was heard before that says nothing.
     pub since: Tick,
+    /// Start of the latest one: what happened after that is not known yet.
+    pub latest: Tick,
     /// When an attempt proved to be unanswered that was started after another upstream had answered.
     /// If that one answers afterwards as well, the fault is not this node's own network.
     pub witnessed: Option<Tick>,
@@ -186,6 +188,11 @@ impl Health {
             Evidence::Answered { status, late } => self.answered(now, status, late, alone),
             Evidence::Secured => {
                 self.verified = true;
+                if self.verdict == Verdict::Foreign {
+                    // Its certificate is the cluster's again, however late its answer will be.
+                    self.heard_at(now);
+                    return self.turn(now, Verdict::Probation, Reason::Recovering);
+                }
                 self.alive(now)
             }
             Evidence::Spoke => self.alive(now),
@@ -209,7 +216,7 @@ impl Health {
             }
             Evidence::Unacknowledged { started } => {
                 if self.heard <= Some(started) && self.suspicion.is_none() {
-                    self.suspect(now, started, false, false);
+                    self.suspect(now, started, true, false);
                 }
                 None
             }
@@ -260,6 +267,11 @@ impl Health {
             }
         };
         self.turn(now, verdict, reason)
+    }
+
+    /// Gives the reason a better name; the verdict stays.
+    pub const fn call(&mut self, reason: Reason) {
+        self.reason = reason;
     }
 
     /// Drops what is unanswered: this process itself was held up.
@@ -344,11 +356,13 @@ impl Health {
     fn suspect(&mut self, now: Tick, started: Tick, unconnected: bool, witnessed: bool) {
         let mut suspicion = self.suspicion.unwrap_or(Suspicion {
             since: started,
+            latest: started,
             witnessed: None,
             unanswered: 0,
             unconnected: 0,
         });
         suspicion.since = suspicion.since.min(started);
+        suspicion.latest = suspicion.latest.max(started);
         if witnessed {
             suspicion.witnessed.get_or_insert(now);
         }

@@ -38,9 +38,23 @@ impl TokenBucket {
         self.counted_at + self.refill
     }
 
+    /// When a token can be taken: at once if there is one.
+    pub fn earliest(&self) -> Tick {
+        if self.tokens > 0 {
+            Tick::ZERO
+        } else {
+            self.next()
+        }
+    }
+
     fn count(&mut self, now: Tick) {
         if self.refill.is_zero() {
             self.tokens = self.capacity;
+            return;
+        }
+        if self.tokens == self.capacity {
+            // The time of the next one counts from when one is taken.
+            self.counted_at = now;
             return;
         }
         let gained = now.since(self.counted_at).as_nanos() / self.refill.as_nanos();

@@ -154,9 +154,17 @@ impl Probing {
     }
 
     /// Goes on every `interval` from now on, with another floor of patience.
-    pub const fn repace(&mut self, interval: Duration, patience: Duration) {
-        self.interval = interval;
+    pub fn repace(&mut self, interval: Duration, patience: Duration) {
         self.patience = self.patience.with_floor(patience);
+        self.pace(interval);
+    }
+
+    /// Sets the interval; an attempt that is due is not put off.
+    pub fn pace(&mut self, interval: Duration) {
+        self.interval = interval;
+        self.next = self
+            .last_start
+            .map_or(self.next, |start| self.next.min(start + interval));
     }
 
     /// How long an answer may take before that is remarkable.

@@ -26,6 +26,9 @@ pub enum Reason {
     ConfigChanged,
     /// The changed configuration is wrong, or can't hold without a restart; the old one holds.
     ConfigInvalid,
+    /// Packets to the address are not answered, and this node runs an API server itself: a balancer
+    /// there may send this node's connections back to this node, where they are lost.
+    Hairpin,
     /// TCP connects, but TLS is never answered, and a connection there is silent too.
     Hung,
     /// This node itself could not do it (memory, permission, address family): nothing is concluded
@@ -35,6 +38,8 @@ pub enum Reason {
     LocalFaultSuspected,
     /// The kernel does not let this process abort sockets, or can't.
     NotPermitted,
+    /// The upstream that is this node's own choice is ready again, and the connection was quiet.
+    MovedHome,
     /// Nothing has been heard from the address yet.
     NotYetProven,
     /// This process or the node has no free descriptor (`EMFILE`, `ENFILE`): nothing is concluded
@@ -81,7 +86,7 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason, in declaration order; reference docs and metrics are built from it.
-    pub const ALL: [Self; 30] = [
+    pub const ALL: [Self; 32] = [
         Self::AddressAdded,
         Self::AddressRemoved,
         Self::AddressTaken,
@@ -89,10 +94,12 @@ impl Reason {
         Self::ClientSilent,
         Self::ConfigChanged,
         Self::ConfigInvalid,
+        Self::Hairpin,
         Self::Hung,
         Self::LocalFailure,
         Self::LocalFaultSuspected,
         Self::NotPermitted,
+        Self::MovedHome,
         Self::NotYetProven,
         Self::OutOfDescriptors,
         Self::OutOfPorts,
@@ -124,10 +131,12 @@ impl Reason {
             Self::ClientSilent => "client-silent",
             Self::ConfigChanged => "config-changed",
             Self::ConfigInvalid => "config-invalid",
+            Self::Hairpin => "hairpin",
             Self::Hung => "hung",
             Self::LocalFailure => "local-failure",
             Self::LocalFaultSuspected => "local-fault-suspected",
             Self::NotPermitted => "not-permitted",
+            Self::MovedHome => "moved-home",
             Self::NotYetProven => "not-yet-proven",
             Self::OutOfDescriptors => "out-of-descriptors",
             Self::OutOfPorts => "out-of-ports",

@@ -9,11 +9,14 @@ use crate::agent::{Action, Agent, ConnectionId, DialFailure, Input, Settings, Tr
 use crate::balance::Candidates;
 use crate::machine::{Machine, Tick};
 use crate::opening::{self, DialId, Opening};
-use crate::probing::Progress;
+use crate::probing::{ProbeId, Progress};
 use crate::sources::{Answer, Expiry};
 use crate::status::{Source, Status};
 
 mod fate;
+pub mod fleet;
+mod judge;
+mod line;
 #[cfg(test)]
 mod tests;
 
@@ -23,19 +26,48 @@ pub use fate::{Event, Mood, Resolver, random_event};
 enum Due {
     World(Event),
     Fact(Input),
+    Look,
     Opening(ConnectionId, opening::Input),
+    Resend(ConnectionId),
+    Write(ConnectionId),
 }
 
+/// What stands behind an address: one server, or a balancer's targets, each met in its turn.
 #[derive(Debug)]
-struct Server {
+struct Place {
+    targets: Vec<Target>,
+    next: usize,
+    /// The target at the end of the kept probe connection.
+    kept: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Target {
     mood: Mood,
     since: Tick,
 }
 
+impl Place {
+    fn meet(&mut self) -> usize {
+        self.next = (self.next + 1) % self.targets.len().max(1);
+        self.next
+    }
+}
+
 #[derive(Debug)]
 struct Client {
-    opening: Opening,
+    /// Until it is over.
+    opening: Option<Opening>,
     upstream: Option<SocketAddr>,
+    /// The target of each dial.
+    dialled: BTreeMap<DialId, usize>,
+    line: Option<line::Line>,
+}
+
+impl Client {
+    fn next_wake(&self) -> Option<Tick> {
+        self.opening.as_ref()?.next_wake()
+    }
 }
 
 /// Round trip in the simulated network.
@@ -64,7 +96,7 @@ pub struct Sim {
     now: Tick,
     seq: u64,
     agent: Agent,
-    servers: BTreeMap<SocketAddr, Server>,
+    places: BTreeMap<SocketAddr, Place>,
     name: BTreeSet<SocketAddr>,
     resolver: Resolver,
     link: (bool, Tick),
@@ -75,12 +107,17 @@ pub struct Sim {
     ended: BTreeSet<ConnectionId>,
     offer: Candidates,
     running_from: Tick,
+    /// Probes that the agent gave up: their shells say nothing any more.
+    aborted: BTreeSet<ProbeId>,
+    looking: bool,
+    /// Probes that were started, and how many of them on fresh connections.
+    pub probes: (u32, u32),
     /// Every cut, in order.
     pub cuts: Vec<Cut>,
     /// Clients that were turned away.
     pub turned_away: u32,
-    /// Connections that clients opened with success.
-    pub served: u32,
+    /// Connections that clients opened with success: when, and where.
+    pub served: Vec<(Tick, SocketAddr)>,
 }
 
 /// Settings of an agent in a simulated world.
@@ -98,11 +135,15 @@ pub fn settings(seeds: impl IntoIterator<Item = SocketAddr>, seed: u64) -> Setti
             longest: Duration::from_mins(1),
             most: 64,
         },
-        probe_interval: Duration::from_millis(500),
+        probe_interval: Some(Duration::from_millis(500)),
+        probe_budget: 1000,
+        nodes: None,
         patience: Duration::from_millis(500),
         drain: Duration::from_mins(1),
         cuts: 6,
         cut_window: Duration::from_mins(1),
+        grace: Duration::from_secs(40),
+        move_home: false,
         seed,
     }
 }
@@ -117,13 +158,18 @@ impl Sim {
     ) -> Self {
         let placed = |address| {
             let since = Tick::ZERO;
-            (address, Server { mood, since })
+            let place = Place {
+                targets: vec![Target { mood, since }],
+                next: 0,
+                kept: 0,
+            };
+            (address, place)
         };
         let mut sim = Self {
             now: Tick::ZERO,
             seq: 0,
             agent: Agent::new(settings),
-            servers: servers.into_iter().map(placed).collect(),
+            places: servers.into_iter().map(placed).collect(),
             name: name.into_iter().collect(),
             resolver: Resolver::Truthful,
             link: (true, Tick::ZERO),
@@ -133,12 +179,35 @@ impl Sim {
             ended: BTreeSet::new(),
             offer: Candidates::default(),
             running_from: Tick::ZERO,
+            aborted: BTreeSet::new(),
+            looking: false,
+            probes: (0, 0),
             cuts: Vec::new(),
             turned_away: 0,
-            served: 0,
+            served: Vec::new(),
         };
         sim.obey();
         sim
+    }
+
+    /// Puts so many targets behind `address`: it is a balancer.
+    pub fn balance(&mut self, address: SocketAddr, targets: usize) {
+        if let Some(place) = self.places.get_mut(&address)
+            && let Some(first) = place.targets.first().copied()
+        {
+            place.targets = vec![first; targets];
+        }
+    }
+
+    /// Lets the packets of every connection arrive again.
+    pub fn mend_lines(&mut self) {
+        for client in self.clients.values_mut() {
+            if let Some(line) = &mut client.line
+                && line.dead.take().is_some()
+            {
+                line.mended = Some(self.now);
+            }
+        }
     }
 
     /// The time in the world.
@@ -179,7 +248,7 @@ impl Sim {
             let wakes = self
                 .clients
                 .values()
-                .filter_map(|c| c.opening.next_wake())
+                .filter_map(Client::next_wake)
                 .chain(self.agent.next_wake().map(|at| at.max(self.running_from)));
             let next = wakes
                 .chain(self.due.keys().next().map(|(at, _)| *at))
@@ -221,9 +290,13 @@ impl Sim {
                     self.agent.handle(self.now, input);
                     self.obey();
                 }
+                Due::Look => self.look(),
+                Due::Resend(id) => self.resend(id),
+                Due::Write(id) => self.write(id),
                 Due::Opening(id, input) => {
-                    if let Some(client) = self.clients.get_mut(&id) {
-                        client.opening.handle(self.now, input);
+                    let client = self.clients.get_mut(&id);
+                    if let Some(opening) = client.and_then(|c| c.opening.as_mut()) {
+                        opening.handle(self.now, input);
                     }
                     self.follow(id);
                 }
@@ -234,12 +307,16 @@ impl Sim {
             self.agent.wake(self.now);
             self.obey();
         }
-        let ids: Vec<_> = self.clients.keys().copied().collect();
+        let due = |(id, c): (&ConnectionId, &Client)| {
+            c.next_wake()
+                .is_some_and(|at| at <= self.now)
+                .then_some(*id)
+        };
+        let ids: Vec<_> = self.clients.iter().filter_map(due).collect();
         for id in ids {
-            if let Some(client) = self.clients.get_mut(&id)
-                && client.opening.next_wake().is_some_and(|at| at <= self.now)
-            {
-                client.opening.wake(self.now);
+            let client = self.clients.get_mut(&id);
+            if let Some(opening) = client.and_then(|c| c.opening.as_mut()) {
+                opening.wake(self.now);
                 self.follow(id);
             }
         }
@@ -253,43 +330,124 @@ impl Sim {
                 let mut opening = Opening::new(self.now, self.offer.clone());
                 opening.handle(self.now, opening::Input::ClientSpoke);
                 let client = Client {
-                    opening,
+                    opening: Some(opening),
                     upstream: None,
+                    dialled: BTreeMap::new(),
+                    line: None,
                 };
                 self.clients.insert(id, client);
                 self.follow(id);
             }
-            Event::Turn(address, mood) => {
-                let since = self.now;
-                self.servers.insert(address, Server { mood, since });
-                if mood == Mood::Refusing {
-                    self.reset_connections(address);
+            Event::Leave => {
+                if let Some((connection, _)) = self.clients.pop_first() {
+                    self.put(ROUND_TRIP, Due::Fact(Input::Closed { connection }));
                 }
+            }
+            Event::Turn(address, mood) => {
+                let targets = self.places.get(&address).map_or(0, |p| p.targets.len());
+                for target in 0..targets {
+                    self.turn(address, target, mood);
+                }
+            }
+            Event::TurnTarget(address, n, mood) => {
+                let targets = self.places.get(&address).map_or(0, |p| p.targets.len());
+                if let Some(target) = n.checked_rem(targets) {
+                    self.turn(address, target, mood);
+                }
+            }
+            Event::Flap(address, pause) => {
+                for n in 0..4 {
+                    let mood = if n % 2 == 0 { Mood::Silent } else { Mood::Up };
+                    self.schedule(pause * n, Event::Turn(address, mood));
+                }
+            }
+            Event::LoseFlow => {
+                let now = self.now;
+                let lines = self.clients.values_mut().filter_map(|c| c.line.as_mut());
+                if let Some(line) = lines.last() {
+                    line.dead.get_or_insert(now);
+                }
+                self.look_soon();
+            }
+            Event::Suspend => {
+                self.put(Duration::ZERO, Due::Fact(Input::Suspended));
+            }
+            Event::CountFleet(nodes) => {
+                self.put(Duration::ZERO, Due::Fact(Input::FleetCounted { nodes }));
             }
             Event::Rename(name) => self.name = name,
             Event::Resolve(resolver) => self.resolver = resolver,
-            Event::Link(up) => self.link = (up, self.now),
+            Event::Link(up) => {
+                self.link = (up, self.now);
+                self.look_soon();
+            }
             Event::Starve(time) => self.running_from = self.now + time,
         }
     }
 
-    fn mood(&self, address: SocketAddr) -> Mood {
-        if self.link.0 {
-            self.servers.get(&address).map_or(Mood::Silent, |s| s.mood)
-        } else {
-            Mood::Silent
+    fn turn(&mut self, address: SocketAddr, target: usize, mood: Mood) {
+        let since = self.now;
+        let place = self.places.get_mut(&address);
+        if let Some(place) = place.and_then(|p| p.targets.get_mut(target)) {
+            *place = Target { mood, since };
         }
+        if mood == Mood::Refusing {
+            self.reset_connections(address, target);
+        }
+        self.answer_what_waits(address, target);
+        self.look_soon();
+    }
+
+    /// How a target behaves, as seen from this node.
+    fn mood_of(&self, address: SocketAddr, target: usize) -> Mood {
+        if !self.link.0 {
+            return Mood::Silent;
+        }
+        let place = self.places.get(&address);
+        place
+            .and_then(|p| p.targets.get(target))
+            .map_or(Mood::Silent, |t| t.mood)
+    }
+
+    fn silent_since(&self, address: SocketAddr, target: usize) -> Tick {
+        let place = self.places.get(&address);
+        let (link, link_since) = self.link;
+        let gone = place
+            .and_then(|p| p.targets.get(target))
+            .filter(|t| t.mood == Mood::Silent)
+            .map(|t| t.since);
+        match gone {
+            Some(gone) if link => gone,
+            Some(gone) => gone.min(link_since),
+            None => link_since,
+        }
+    }
+
+    /// The mood of whichever target a new connection meets.
+    fn meet(&mut self, address: SocketAddr) -> (usize, Mood) {
+        let target = self.places.get_mut(&address).map_or(0, Place::meet);
+        (target, self.mood_of(address, target))
     }
 
     /// Whether an answer that was on its way does not arrive: its server or the link is silent now.
     fn is_lost(&self, input: &Input) -> bool {
         let Input::Probed {
-            upstream, progress, ..
+            upstream,
+            id,
+            progress,
         } = input
         else {
             return false;
         };
-        let mood = self.mood(*upstream);
+        if self.aborted.contains(id) {
+            return true;
+        }
+        let targets = self.places.get(upstream).map_or(0, |p| p.targets.len());
+        if targets > 1 {
+            // Which of them it came from is not known any more.
+            return !self.link.0;
+        }
+        let mood = self.mood_of(*upstream, 0);
         let serving = matches!(mood, Mood::Up | Mood::NotReady | Mood::Slow(_));
         match progress {
             Progress::Answered { .. } | Progress::Secured => !serving,
@@ -301,8 +459,11 @@ impl Sim {
     }
 
     /// A server that ends resets its connections, the probes' among them.
-    fn reset_connections(&mut self, address: SocketAddr) {
-        let on = |(id, c): (&ConnectionId, &Client)| (c.upstream == Some(address)).then_some(*id);
+    fn reset_connections(&mut self, address: SocketAddr, target: usize) {
+        let on = |(id, c): (&ConnectionId, &Client)| {
+            let there = c.line.is_some_and(|l| l.target == target);
+            (c.upstream == Some(address) && there).then_some(*id)
+        };
         let reset: Vec<_> = self.clients.iter().filter_map(on).collect();
         for connection in reset {
             self.clients.remove(&connection);
@@ -324,16 +485,20 @@ impl Sim {
         self.agent.check();
         while let Some(action) = self.agent.poll() {
             match action {
-                Action::AbortProbe { .. }
-                | Action::Forget { .. }
-                | Action::Remember { .. }
-                | Action::Report(_) => {}
+                Action::AbortProbe { id, .. } => {
+                    self.aborted.insert(id);
+                }
+                Action::Forget { .. } | Action::Remember { .. } | Action::Report(_) => {}
                 Action::Offer(offer) => {
                     let emptied = offer.order.is_empty() && !self.offer.order.is_empty();
                     assert!(!emptied, "S1, S6: the set became empty");
                     self.offer = offer;
                 }
-                Action::Probe { upstream, id, .. } => self.answer_probe(upstream, id),
+                Action::Probe {
+                    upstream,
+                    id,
+                    reuse,
+                } => self.answer_probe(upstream, id, reuse),
                 Action::Resolve { source } => {
                     let answer = match self.resolver {
                         Resolver::Truthful if self.link.0 => Answer::Addresses {
@@ -351,18 +516,7 @@ impl Sim {
                     self.put(ROUND_TRIP, Due::Fact(Input::Resolved { source, answer }));
                 }
                 Action::Sample { upstream } => {
-                    let alive = matches!(self.mood(upstream), Mood::Up | Mood::NotReady);
-                    let turned = self.servers.get(&upstream).map(|s| s.since);
-                    let heard = if alive { Some(self.now) } else { turned };
-                    let traffic = self
-                        .clients
-                        .iter()
-                        .filter(|(_, c)| c.upstream == Some(upstream))
-                        .map(|(id, _)| Traffic {
-                            connection: *id,
-                            heard,
-                        })
-                        .collect();
+                    let traffic = self.traffic(upstream);
                     self.put(ROUND_TRIP, Due::Fact(Input::Sampled { upstream, traffic }));
                 }
                 Action::Cut { connection } => self.end(connection, true),
@@ -385,41 +539,38 @@ impl Sim {
             upstream,
             reset,
         });
-        if reset {
-            self.judge_cut(upstream);
-        }
+        self.judge(id, upstream, reset);
         self.clients.remove(&id);
         self.put(ROUND_TRIP, Due::Fact(Input::Closed { connection: id }));
         // The client notices and comes back.
         self.put(ROUND_TRIP, Due::World(Event::Connect));
     }
 
-    /// S2 and S3: a reset needs a fault at that very address, and a way that works elsewhere.
-    fn judge_cut(&self, upstream: SocketAddr) {
-        let recent = |since: Tick| self.now.since(since) < GRACE;
-        let server = self.servers.get(&upstream);
-        let healthy = server.is_some_and(|s| {
-            matches!(s.mood, Mood::Up | Mood::Slow(_) | Mood::NotReady) && !recent(s.since)
-        });
-        assert!(!healthy, "S3: cut a connection to {upstream}, which works");
-        let (link, link_since) = self.link;
-        assert!(
-            link || recent(link_since),
-            "S3: cut while the node itself is cut off"
-        );
-        let other = self.servers.iter().any(|(address, s)| {
-            *address != upstream
-                && (matches!(s.mood, Mood::Up | Mood::Slow(_) | Mood::NotReady) || recent(s.since))
-        });
-        assert!(other, "S2: cut the last path");
-    }
-
-    fn answer_probe(&mut self, upstream: SocketAddr, id: u64) {
-        let steps: Vec<(Duration, Progress)> = match self.mood(upstream) {
+    fn answer_probe(&mut self, upstream: SocketAddr, id: ProbeId, reuse: bool) {
+        self.probes.0 += 1;
+        self.probes.1 += u32::from(!reuse);
+        let mood = if reuse {
+            let kept = self.places.get(&upstream).map_or(0, |p| p.kept);
+            self.mood_of(upstream, kept)
+        } else {
+            let (target, mood) = self.meet(upstream);
+            if let Some(place) = self.places.get_mut(&upstream) {
+                place.kept = target;
+            }
+            mood
+        };
+        let answering = |delay, status| {
+            let mut steps = answering(delay, status);
+            steps.drain(..if reuse { 2 } else { 0 });
+            steps
+        };
+        let steps: Vec<(Duration, Progress)> = match mood {
             Mood::Up => answering(ROUND_TRIP, 200),
             Mood::NotReady => answering(ROUND_TRIP, 500),
             Mood::Slow(delay) => answering(delay, 200),
             Mood::Silent => vec![(PROBE_TIMEOUT, Progress::TimedOut)],
+            Mood::Hung if reuse => vec![(PROBE_TIMEOUT, Progress::TimedOut)],
+            Mood::Refusing | Mood::Foreign if reuse => vec![(ROUND_TRIP, Progress::Broken)],
             Mood::Hung => vec![
                 (ROUND_TRIP, Progress::Connected),
                 (PROBE_TIMEOUT, Progress::TimedOut),
@@ -446,13 +597,16 @@ impl Sim {
     /// Carries the orders of one opening out.
     fn follow(&mut self, id: ConnectionId) {
         while let Some(client) = self.clients.get_mut(&id) {
-            client.opening.check();
-            let Some(action) = client.opening.poll() else {
+            let Some(opening) = client.opening.as_mut() else {
+                return;
+            };
+            opening.check();
+            let Some(action) = opening.poll() else {
                 return;
             };
             match action {
                 opening::Action::Attach(dial) => {
-                    if let Some(upstream) = client.opening.address(dial) {
+                    if let Some(upstream) = opening.address(dial) {
                         client.upstream = Some(upstream);
                         let input = Input::Attached {
                             connection: id,
@@ -474,14 +628,19 @@ impl Sim {
                     self.put(Duration::from_secs(1), Due::World(Event::Connect));
                 }
                 opening::Action::Stalled(dial) => {
-                    if let Some(upstream) = client.opening.address(dial) {
+                    if let Some(upstream) = opening.address(dial) {
                         self.put(Duration::ZERO, Due::Fact(Input::Stalled { upstream }));
                     }
                 }
                 opening::Action::Win(dial) => {
-                    if let Some(upstream) = client.opening.address(dial) {
-                        self.served += 1;
+                    if let Some(upstream) = opening.address(dial) {
+                        let target = client.dialled.get(&dial).copied().unwrap_or(0);
+                        client.line = Some(line::Line::new(self.now, id, target));
+                        client.opening = None;
+                        self.served.push((self.now, upstream));
                         self.put(Duration::ZERO, Due::Fact(Input::Spoke { upstream }));
+                        let first = Duration::from_millis(id * 173 % 1000);
+                        self.put(first, Due::Write(id));
                     }
                 }
             }
@@ -491,7 +650,11 @@ impl Sim {
     fn dial(&mut self, id: ConnectionId, dial: DialId, upstream: SocketAddr) {
         let spoke = opening::Input::UpstreamSpoke(dial);
         let connected = opening::Input::Connected(dial);
-        match self.mood(upstream) {
+        let (target, mood) = self.meet(upstream);
+        if let Some(client) = self.clients.get_mut(&id) {
+            client.dialled.insert(dial, target);
+        }
+        match mood {
             Mood::Up | Mood::NotReady | Mood::Slow(_) | Mood::Foreign => {
                 self.put(ROUND_TRIP, Due::Opening(id, connected));
                 self.put(ROUND_TRIP * 2, Due::Opening(id, spoke));

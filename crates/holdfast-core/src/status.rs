@@ -191,6 +191,8 @@ pub struct UpstreamStatus {
     pub since_s: f64,
     /// Which sources name it, and how long ago each did so last.
     pub origins: Vec<OriginStatus>,
+    /// It is one of this node's own addresses: the local API server, which comes first.
+    pub here: bool,
     /// Client connections on it.
     pub connections: usize,
     /// The latest finished probe.
@@ -300,6 +302,9 @@ pub enum What {
     ConnectionCut,
     /// A drained connection was closed in order.
     ConnectionDrained,
+    /// A quiet connection was closed in order, to come back on the upstream that is this node's own
+    /// choice.
+    ConnectionMoved,
     /// A client was turned away, since nothing could serve it.
     ConnectionRefused,
     /// A client that never sent a byte was closed.
@@ -320,12 +325,13 @@ pub enum What {
 
 impl What {
     /// Every kind of action, in declaration order.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::UpstreamAdded,
         Self::UpstreamRemoved,
         Self::VerdictChanged,
         Self::ConnectionCut,
         Self::ConnectionDrained,
+        Self::ConnectionMoved,
         Self::ConnectionRefused,
         Self::ConnectionUnused,
         Self::FailedHere,
@@ -344,6 +350,7 @@ impl What {
             Self::VerdictChanged => "verdict-changed",
             Self::ConnectionCut => "connection-cut",
             Self::ConnectionDrained => "connection-drained",
+            Self::ConnectionMoved => "connection-moved",
             Self::ConnectionRefused => "connection-refused",
             Self::ConnectionUnused => "connection-unused",
             Self::FailedHere => "failed-here",

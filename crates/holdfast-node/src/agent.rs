@@ -1,7 +1,7 @@
 //! The agent at work: its machine, the shell that carries its orders out, and its life from the
 //! first listener to the last connection.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use holdfast_core::cache::Entry;
 use holdfast_core::chance::hash_text;
 use holdfast_core::config::{Config, Host};
 use holdfast_core::opening::PATIENCE_HOPELESS;
-use holdfast_core::status::{ActionStatus, Source};
+use holdfast_core::status::{ActionStatus, Source, What};
 use holdfast_linux::activation::Passed;
 use holdfast_linux::descriptors;
 use holdfast_linux::listen::ListenError;
@@ -168,6 +168,7 @@ pub async fn run(
         cache,
         facts: facts.clone(),
         guard,
+        local: config.local,
         offer,
         table: Arc::clone(&table),
         metrics: Arc::clone(&metrics),
@@ -304,10 +305,14 @@ pub(crate) fn settings(
         own: bound.to_vec(),
         expiry: config.expiry,
         probe_interval: config.probe_interval,
+        probe_budget: config.probe_budget,
+        nodes: config.nodes,
         patience: config.patience,
         drain: config.drain,
         cuts: config.cuts,
         cut_window: config.cut_window,
+        grace: config.grace,
+        move_home: config.move_home,
         // Agents that start together must not keep step.
         seed: place ^ u64::from(started),
     }
@@ -333,6 +338,9 @@ pub(crate) fn node_name(config: &Config) -> String {
     })
 }
 
+/// The machine has slept if its clock stood for longer than this.
+const SUSPENDED: Duration = Duration::from_millis(500);
+
 /// Tells the agent which connections are unanswered.
 async fn watch_connections(
     table: Arc<Table>,
@@ -340,11 +348,18 @@ async fn watch_connections(
     clock: Clock,
     stop: CancellationToken,
 ) {
+    let mut slept = Clock::slept();
     loop {
         tokio::select! {
             () = stop.cancelled() => return,
             () = sleep(WATCH_TICK) => {}
         }
+        let slept_now = Clock::slept();
+        if slept_now > slept + SUSPENDED {
+            tracing::info!("machine slept, everything is asked again before anything is cut");
+            drop(facts.send(Input::Suspended));
+        }
+        slept = slept_now;
         for fact in table.unanswered(clock.now_ms()) {
             // Without a receiver the agent is stopping.
             drop(facts.send(fact));
@@ -376,6 +391,8 @@ struct AgentShell {
     cache: Option<CacheFile>,
     guard: Option<GuardLine>,
     facts: mpsc::UnboundedSender<Input>,
+    /// The API server on this node, as configured.
+    local: Option<SocketAddr>,
     offer: watch::Sender<Arc<Candidates>>,
     table: Arc<Table>,
     metrics: Arc<Metrics>,
@@ -449,7 +466,19 @@ impl AgentShell {
     fn report(&self, action: &ActionStatus) {
         self.metrics.acted(action.what, action.reason);
         report::log(action);
+        if action.what == What::UpstreamAdded
+            && let Some(upstream) = action.upstream
+        {
+            let here = self.local == Some(upstream) || is_own_address(upstream.ip());
+            drop(self.facts.send(Input::Located { upstream, here }));
+        }
     }
+}
+
+/// Whether an address is this node's own: nobody else's can be bound (bind(2), `EADDRNOTAVAIL`).
+/// Loopback is everybody's own.
+fn is_own_address(ip: IpAddr) -> bool {
+    std::net::UdpSocket::bind((ip, 0)).is_ok()
 }
 
 impl Shell<Agent> for AgentShell {

@@ -39,6 +39,7 @@ fn is_trouble(action: &ActionStatus) -> bool {
         | What::ConnectionDrained
         | What::ConnectionUnused
         | What::Reloaded
+        | What::ConnectionMoved
         | What::UpstreamAdded
         | What::UpstreamRemoved => false,
     }

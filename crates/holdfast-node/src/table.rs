@@ -102,6 +102,7 @@ impl Table {
             .map(|(id, entry)| Traffic {
                 connection: *id,
                 heard: entry.flow.heard_ms().map(Clock::at_ms),
+                waiting: entry.flow.unanswered().is_some(),
             })
             .collect()
     }

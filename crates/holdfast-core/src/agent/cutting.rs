@@ -4,8 +4,10 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use super::{Action, Agent, ConnectionId, Traffic, is_proven};
+use super::fleet::share;
+use super::{Action, Agent, ConnectionId, Settings, Traffic, is_proven};
 use crate::balance;
+use crate::chance::Chance;
 use crate::health::Evidence;
 use crate::journal::Entry;
 use crate::machine::Tick;
@@ -22,6 +24,8 @@ pub(super) enum Cutting {
     Withheld(Option<Reason>),
     /// The traffic of the connections is being looked at: the last check before the cut.
     Sampling,
+    /// A connection there moves bytes; looked at again then.
+    Moving(Tick),
 }
 
 /// How long a sign of life of another upstream vouches for this node's network.
@@ -29,6 +33,16 @@ const RECENT: Duration = Duration::from_secs(2);
 
 /// A witness usually follows within one probe interval; what is withheld for longer is told.
 const WITNESS_WAIT: Duration = Duration::from_secs(1);
+
+/// A stranger's connection that moves bytes is left alone, and looked at again after this time.
+const LOOK_AGAIN: Duration = Duration::from_secs(10);
+
+/// Drained connections are closed over this share of the drain time, in percent, so that their
+/// clients do not come back in one moment; and over [`MOST_DRAIN_SPREAD`] at the most.
+const DRAIN_SPREAD_PERCENT: u32 = 10;
+
+/// See [`DRAIN_SPREAD_PERCENT`].
+const MOST_DRAIN_SPREAD: Duration = Duration::from_mins(1);
 
 impl Cutting {
     /// A new verdict opens the question anew.
@@ -54,8 +68,10 @@ impl Agent {
         let Some(upstream) = self.upstreams.get(&address) else {
             return;
         };
-        let Cutting::Withheld(written) = upstream.cutting else {
-            return;
+        let written = match upstream.cutting {
+            Cutting::Withheld(written) => written,
+            Cutting::Moving(again) if now >= again => None,
+            Cutting::Idle | Cutting::Sampling | Cutting::Moving(_) => return,
         };
         if self.settles_at(address).is_none_or(|at| now < at) {
             return;
@@ -74,10 +90,31 @@ impl Agent {
             }
             Verdict::Ready | Verdict::Slow | Verdict::Draining | Verdict::Probation => return,
         };
+        let due = since + self.cut_delay(address);
+        if now < due {
+            return;
+        }
+        // What was unanswered long ago may be answered now: it is asked again before its connections
+        // are cut, and the others with it.
+        let patience = upstream.probing.patience();
+        let fresh = upstream
+            .health
+            .suspicion()
+            .is_none_or(|s| now <= s.latest + RECENT + patience);
+        if !(witnessed && fresh) && now >= upstream.asked_for_cut + WITNESS_WAIT {
+            if let Some(upstream) = self.upstreams.get_mut(&address) {
+                upstream.asked_for_cut = now;
+                upstream.probing.hurry(now);
+            }
+            self.ask_witnesses(now, address, now);
+        }
+        if witnessed && !fresh {
+            return;
+        }
         let hold = if let Some(missing) = self.way_missing(now, address) {
             Some(missing)
         } else if !witnessed {
-            if now < since + WITNESS_WAIT {
+            if now < due + WITNESS_WAIT {
                 return;
             }
             Some(Reason::LocalFaultSuspected)
@@ -144,6 +181,7 @@ impl Agent {
     /// The last look: a connection that still moves bytes is not cut, and proves its upstream alive.
     pub(super) fn sampled(&mut self, now: Tick, address: SocketAddr, traffic: &[Traffic]) {
         self.cut_doubted(now, address, traffic);
+        self.move_one(now, address, traffic);
         let Some(upstream) = self.upstreams.get_mut(&address) else {
             return;
         };
@@ -162,6 +200,10 @@ impl Agent {
             .map_or_else(|| upstream.health.since(), |s| s.since);
         let reason = upstream.health.reason();
         let moving = traffic.iter().filter(|t| t.heard > Some(since)).count();
+        if moving > 0 && upstream.health.verdict() == Verdict::Foreign {
+            upstream.cutting = Cutting::Moving(now + LOOK_AGAIN);
+            return;
+        }
         if moving > 0 {
             return self.observe(now, address, Evidence::Spoke);
         }
@@ -231,10 +273,20 @@ impl Agent {
             .get(&address)
             .and_then(|u| u.draining_since)
             .filter(|_| self.ready_besides(address));
+        let waits = Drain::of(&self.settings);
         self.connections
             .iter()
             .filter(move |(_, c)| c.upstream == address && !c.ending)
-            .filter_map(move |(id, c)| Some((self.drained_at(address, since?, c)?, *id)))
+            .filter_map(move |(id, c)| {
+                let over = self.drained_at(address, since?, c)?;
+                // A guarded one has its drain time from when it came.
+                let at = if c.is_guarded() {
+                    over
+                } else {
+                    over + waits.wait(*id)
+                };
+                Some((at, *id))
+            })
     }
 
     /// When cutting or draining has something to do next.
@@ -244,6 +296,14 @@ impl Agent {
             .keys()
             .flat_map(|address| self.drains(*address))
             .map(|(at, _)| at);
+        let turns = self.upstreams.iter().filter_map(|(address, u)| {
+            let due = match u.cutting {
+                Cutting::Withheld(None) => u.health.since() + self.cut_delay(*address),
+                Cutting::Moving(again) => again,
+                Cutting::Idle | Cutting::Sampling | Cutting::Withheld(Some(_)) => return None,
+            };
+            (due > self.settled_at && self.has_open_connections(*address)).then_some(due)
+        });
         let limited = self
             .upstreams
             .iter()
@@ -258,7 +318,7 @@ impl Agent {
             .filter(|(_, u)| matches!(u.cutting, Cutting::Withheld(_)))
             .filter_map(|(address, _)| self.settles_at(*address))
             .filter(|at| *at > self.settled_at);
-        drains.chain(limited).chain(came_back).min()
+        drains.chain(turns).chain(limited).chain(came_back).min()
     }
 
     fn has_open_connections(&self, address: SocketAddr) -> bool {
@@ -272,6 +332,26 @@ impl Agent {
                 && is_proven(u.health.verdict())
                 && u.health.verdict() != Verdict::Draining
         })
+    }
+}
+
+/// When drained connections are closed, each at a moment of its own after the drain time.
+#[derive(Clone, Copy)]
+struct Drain {
+    spread: Duration,
+    seed: u64,
+}
+
+impl Drain {
+    fn of(settings: &Settings) -> Self {
+        Self {
+            spread: (settings.drain / 100 * DRAIN_SPREAD_PERCENT).min(MOST_DRAIN_SPREAD),
+            seed: settings.seed,
+        }
+    }
+
+    fn wait(self, id: ConnectionId) -> Duration {
+        share(self.spread, Chance::new(self.seed ^ id).bits())
     }
 }
 

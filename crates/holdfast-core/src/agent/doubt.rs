@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use super::cutting::quiet;
-use super::{Action, Agent, ConnectionId, Traffic};
+use super::{Action, Agent, ConnectionId, Traffic, is_proven};
 use crate::journal::Entry;
 use crate::machine::Tick;
 use crate::reason::Reason;
@@ -128,7 +128,13 @@ impl Agent {
                 connection.doubt = None;
                 continue;
             }
-            let has_way = |c| self.may_return(address, c) || self.has_way(address, c);
+            // A server that began to hang looks like a target of a balancer that does: its connections
+            // are cut with the address, if at all.
+            let works = self
+                .upstreams
+                .get(&address)
+                .is_some_and(|u| is_proven(u.health.verdict()));
+            let has_way = |c| (works && self.may_return(address, c)) || self.has_way(address, c);
             if !self.connections.get(&seen.connection).is_some_and(has_way) {
                 continue;
             }

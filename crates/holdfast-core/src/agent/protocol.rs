@@ -39,8 +39,12 @@ pub struct Settings {
     pub own: Vec<SocketAddr>,
     /// When a source's word ends.
     pub expiry: Expiry,
-    /// Time between two probes of one upstream.
-    pub probe_interval: Duration,
+    /// Time between two probes of one upstream; `None` lets it follow the fleet's size.
+    pub probe_interval: Option<Duration>,
+    /// Probes per second that one API server gets from all agents of the fleet together, at most.
+    pub probe_budget: u32,
+    /// Nodes of the fleet, as far as it is known before anybody has counted them.
+    pub nodes: Option<u64>,
     /// Shortest time after which a missing answer is remarkable.
     pub patience: Duration,
     /// Time for which connections stay on an upstream that drains.
@@ -49,6 +53,10 @@ pub struct Settings {
     pub cuts: u32,
     /// See `cuts`.
     pub cut_window: Duration,
+    /// Time without a heartbeat after which a node counts as lost.
+    pub grace: Duration,
+    /// Whether quiet connections move back to the upstream that is this node's own choice.
+    pub move_home: bool,
     /// Seed of all chance.
     pub seed: u64,
 }
@@ -105,6 +113,13 @@ pub enum Input {
         /// Only say what would be done to it.
         dry_run: bool,
     },
+    /// Whether an upstream's address is one of this node's own.
+    Located {
+        /// The upstream.
+        upstream: SocketAddr,
+        /// It is.
+        here: bool,
+    },
     /// A probe made progress.
     Probed {
         /// The upstream.
@@ -155,6 +170,8 @@ pub enum Input {
         /// The upstream.
         upstream: SocketAddr,
     },
+    /// The machine slept, or its clock stood: all that was heard before is old.
+    Suspended,
     /// A client was turned away.
     TurnedAway,
     /// A client has sent a little and got nothing back for a while. Told again for as long as it lasts.
@@ -269,4 +286,6 @@ pub struct Traffic {
     pub connection: ConnectionId,
     /// When its upstream last sent a byte.
     pub heard: Option<Tick>,
+    /// Its client has sent something since then, and waits.
+    pub waiting: bool,
 }

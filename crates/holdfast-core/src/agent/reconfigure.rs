@@ -45,10 +45,12 @@ impl Agent {
             self.cuts = cut_limit(&settings);
         }
         self.settings = Settings { seed, ..settings };
+        self.fleet = self.settings.nodes.or(self.fleet);
+        let interval = self.probe_interval();
         let settings = &self.settings;
         for upstream in self.upstreams.values_mut() {
             let probing = &mut upstream.probing;
-            probing.repace(settings.probe_interval, settings.patience);
+            probing.repace(interval, settings.patience);
         }
         let change = self.sources.reconfigure(
             now,

@@ -36,7 +36,7 @@ pub(super) fn verdict(
 ) -> Entry {
     let found = probe.map_or("no probe has ended yet", |p| p.result.as_str());
     let evidence = match change.reason {
-        Reason::Silent | Reason::Hung => {
+        Reason::Silent | Reason::Hung | Reason::Hairpin => {
             let (tries, seconds) = health.suspicion().map_or((0, 0.0), |s| {
                 (s.unanswered, now.since(s.since).as_secs_f64())
             });
@@ -57,6 +57,7 @@ pub(super) fn verdict(
         | Reason::ConfigChanged
         | Reason::ConfigInvalid
         | Reason::NowhereElse
+        | Reason::MovedHome
         | Reason::DrainTimeOver
         | Reason::LocalFailure
         | Reason::OutOfDescriptors

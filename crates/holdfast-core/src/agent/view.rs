@@ -38,6 +38,7 @@ impl Agent {
                 reason: u.health.reason(),
                 since_s: now.since(u.health.since()).as_secs_f64(),
                 origins: self.sources.origins(now, *address),
+                here: u.here,
                 connections: self.connections_on(*address).count(),
                 last_probe: u.probing.status(now),
                 last_byte_s: u.health.heard().map(|at| now.since(at).as_secs_f64()),

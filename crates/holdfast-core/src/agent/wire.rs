@@ -48,6 +48,10 @@ const HARD: u8 = 4;
 /// Retransmissions in vain, out of those, that lie between signs of life.
 const COVERED: u8 = 2;
 
+/// A connection is convicted within this time after its latest retransmission was overdue, or at the
+/// next one: meanwhile its way may have been mended.
+const FRESH: Duration = Duration::from_secs(1);
+
 /// Connections of one address that are convicted within this time have one cause.
 const ONE_CAUSE: Duration = Duration::from_secs(1);
 
@@ -78,9 +82,19 @@ impl Wire {
         if self.unacknowledged == 0 || self.retransmits == 0 || self.window_closed {
             return None;
         }
-        let first = self.timer / 2u32.saturating_pow(self.retransmits.into());
+        let first = self.first_timer();
         let since = self.last_sent - self.timer.saturating_sub(first) + first / 2;
         (self.heard <= since).then_some(since)
+    }
+
+    /// The timer before it was doubled: what this path takes, with a margin.
+    fn first_timer(&self) -> Duration {
+        self.timer / 2u32.saturating_pow(self.retransmits.into())
+    }
+
+    /// When the latest sending would have been acknowledged.
+    fn overdue(&self) -> Tick {
+        self.last_sent + self.first_timer() * 2
     }
 }
 
@@ -136,11 +150,12 @@ impl Agent {
                 let started = stall.since;
                 self.observe(now, address, Evidence::Unacknowledged { started });
             }
-            self.ask_everybody(now, stall.since.max(wire.last_sent + patience));
+            self.ask_everybody(now, stall.since.max(wire.overdue()));
         }
         stall.life = self.life_since(stall.since);
-        let overdue = wire.last_sent + patience;
-        let located = stall.covered >= COVERED && stall.life >= Some(overdue);
+        let located = stall.covered >= COVERED
+            && stall.life >= Some(wire.overdue())
+            && now <= wire.overdue() + FRESH;
         let hard = resent && wire.retransmits >= HARD && located;
         let cut = hard && self.may_cut_flow(now, address, id, &mut stall);
         if let Some(connection) = self.connections.get_mut(&id) {

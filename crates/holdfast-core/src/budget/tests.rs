@@ -13,7 +13,7 @@ fn config(interval: Duration) -> Config {
         ca: Some("ca.crt".into()),
         ..RawConfig::default()
     };
-    raw.probe.interval = interval;
+    raw.probe.interval = Some(interval);
     Config::parse(raw).unwrap()
 }
 
@@ -107,7 +107,7 @@ proptest! {
     ) {
         let interval = Duration::from_millis(interval_ms);
         let all: Vec<_> = (1..=servers).map(address).collect();
-        let told = Settings { probe_interval: interval, ..settings(all.clone(), seed) };
+        let told = Settings { probe_interval: Some(interval), ..settings(all.clone(), seed) };
         let patience = told.patience;
         let mut sim = Sim::new(told, Mood::Up, all.clone(), all.clone());
         sim.run(interval * 3);

@@ -34,6 +34,14 @@ pub struct RawConfig {
     pub kubeconfig: Option<PathBuf>,
     /// File in which the agent remembers the last good set of addresses. Default: none.
     pub cache: Option<PathBuf>,
+    /// Address of the API server on this very node, if there is one: it comes first while it is
+    /// ready. An upstream on one of the node's own addresses is recognised without this.
+    pub local: Option<String>,
+    /// What is known of the other nodes.
+    pub fleet: RawFleet,
+    /// Whether quiet connections go back to the upstream that is this node's own choice, once that
+    /// one is ready again: one per minute, closed in order.
+    pub move_home: bool,
     /// How the endpoint's name is watched.
     pub dns: RawDns,
     /// How upstreams are probed.
@@ -62,6 +70,9 @@ impl Default for RawConfig {
             seeds: Vec::new(),
             kubeconfig: None,
             cache: None,
+            local: None,
+            fleet: RawFleet::default(),
+            move_home: true,
             dns: RawDns::default(),
             probe: RawProbe::default(),
             drain: RawDrain::default(),
@@ -109,11 +120,14 @@ impl Default for RawDns {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 pub struct RawProbe {
-    /// Time between two probes of one upstream. A probe costs an API server about 27 µs of CPU; on
-    /// a fleet of more than 500 nodes choose nodes ÷ 1000 seconds.
-    #[serde(with = "friendly")]
-    #[schemars(with = "String")]
-    pub interval: Duration,
+    /// Time between two probes of one upstream. Default: this node's share of `budget`, and 500 ms
+    /// at least. While something is suspected it is 500 ms in any case.
+    #[serde(with = "friendly::if_given")]
+    #[schemars(with = "Option<String>")]
+    pub interval: Option<Duration>,
+    /// Probes per second that one API server gets from all nodes together, at most. A probe costs it
+    /// about 27 µs of CPU.
+    pub budget: u32,
     /// Shortest time after which a missing answer is remarkable; it grows to four times what an
     /// upstream usually takes.
     #[serde(with = "friendly")]
@@ -124,10 +138,20 @@ pub struct RawProbe {
 impl Default for RawProbe {
     fn default() -> Self {
         Self {
-            interval: Duration::from_millis(500),
+            interval: None,
+            budget: 1000,
             patience: Duration::from_millis(500),
         }
     }
+}
+
+/// What is known of the other nodes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+pub struct RawFleet {
+    /// How many nodes there are. It spreads probes and cuts of a large fleet over time. Default: as
+    /// many as an API server counts; one, until it has been asked.
+    pub nodes: Option<u64>,
 }
 
 /// How connections leave an upstream that drains.
@@ -216,6 +240,12 @@ pub struct RawLimits {
     #[serde(with = "friendly")]
     #[schemars(with = "String")]
     pub first_byte: Duration,
+    /// Time without a heartbeat after which the cluster counts a node as lost (kube-controller-manager
+    /// `--node-monitor-grace-period`): a cut may wait for 20 % of it, so that a large fleet does not
+    /// reconnect in one moment.
+    #[serde(with = "friendly")]
+    #[schemars(with = "String")]
+    pub grace_period: Duration,
 }
 
 impl Default for RawLimits {
@@ -225,6 +255,7 @@ impl Default for RawLimits {
             window: Duration::from_mins(1),
             addresses: 64,
             first_byte: FIRST_BYTE_WITHIN,
+            grace_period: Duration::from_secs(40),
         }
     }
 }

@@ -80,6 +80,13 @@ fn each_wrong_field_is_named_with_what_was_found_and_what_is_accepted() {
             "dns: {shortestLifetime: 30s, longestLifetime: 10s}",
             "above dns.longestLifetime",
         ),
+        ("probe: {budget: 0}", "probe.budget: found 0"),
+        ("fleet: {nodes: 0}", "fleet.nodes: found 0"),
+        (
+            "limits: {gracePeriod: 1ms}",
+            "limits.gracePeriod: found 1ms",
+        ),
+        ("local: here", "local: found \"here\""),
         ("probe: {interval: 1ms}", "probe.interval: found 1ms"),
         ("probe: {patience: 1h}", "probe.patience: found 3600s"),
         ("drain: {timeout: 0s}", "drain.timeout: found 0ns"),

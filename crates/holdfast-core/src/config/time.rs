@@ -40,6 +40,32 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration
     from.deserialize_str(Time)
 }
 
+/// The same for a field that may be left out.
+pub(super) mod if_given {
+    use std::time::Duration;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Deserialize, Serialize)]
+    #[serde(transparent)]
+    struct Given(#[serde(with = "super")] Duration);
+
+    pub(in crate::config) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<Duration>, D::Error> {
+        let given = Option::<Given>::deserialize(from)?;
+        Ok(given.map(|Given(time)| time))
+    }
+
+    #[expect(clippy::ref_option, reason = "serde calls it so")]
+    pub(in crate::config) fn serialize<S: Serializer>(
+        time: &Option<Duration>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        time.map(Given).serialize(to)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -41,8 +41,20 @@ pub enum Resolver {
 pub enum Event {
     /// A client connects.
     Connect,
+    /// The client that is there for longest leaves.
+    Leave,
     /// A server changes its mood.
     Turn(SocketAddr, Mood),
+    /// One target of a balancer changes its mood.
+    TurnTarget(SocketAddr, usize, Mood),
+    /// A server is silent, back, silent and back, with this pause.
+    Flap(SocketAddr, Duration),
+    /// The packets of the latest connection vanish, those of others do not.
+    LoseFlow,
+    /// The machine sleeps for a moment.
+    Suspend,
+    /// An API server counts so many nodes.
+    CountFleet(u64),
     /// The name stands for these addresses from now on.
     Rename(BTreeSet<SocketAddr>),
     /// The resolver changes.
@@ -62,7 +74,7 @@ pub fn random_event(addresses: &[SocketAddr], chance: &mut Chance) -> Event {
     let Some(address) = pick(chance) else {
         return Event::Connect;
     };
-    match chance.below(20) {
+    match chance.below(27) {
         0..=3 => Event::Connect,
         4..=6 => Event::Turn(address, Mood::Silent),
         7 => Event::Turn(address, Mood::Hung),
@@ -82,6 +94,15 @@ pub fn random_event(addresses: &[SocketAddr], chance: &mut Chance) -> Event {
         }),
         17 => Event::Link(false),
         18 => Event::Link(true),
+        26 => Event::Leave,
+        19 => Event::Flap(address, Duration::from_millis(200 + chance.below(4000))),
+        20..=21 => Event::LoseFlow,
+        22 => Event::Suspend,
+        23 => Event::CountFleet(1 + chance.below(2000)),
+        24 => {
+            let target = usize::try_from(chance.below(3)).unwrap_or(0);
+            Event::TurnTarget(address, target, Mood::Hung)
+        }
         _ => Event::Starve(Duration::from_millis(chance.below(20_000))),
     }
 }

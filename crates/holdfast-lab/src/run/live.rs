@@ -181,6 +181,7 @@ pub(super) fn deed(action: &ActionStatus, part: Option<&str>) -> (String, String
         }
         Deed::ConnectionCut => (format!("cut the connection to{whom}"), Tone::Good),
         Deed::ConnectionDrained
+        | Deed::ConnectionMoved
         | Deed::ConnectionRefused
         | Deed::ConnectionUnused
         | Deed::FailedHere

@@ -159,7 +159,7 @@ impl Agent {
         raw.server_name = self.server_name.clone().or(raw.server_name);
         raw.node_name = self.node_name.clone().or(raw.node_name);
         raw.admin = self.admin.clone().unwrap_or(raw.admin);
-        raw.probe.interval = self.probe_interval.unwrap_or(raw.probe.interval);
+        raw.probe.interval = self.probe_interval.or(raw.probe.interval);
         raw.drain.timeout = self.drain_timeout.unwrap_or(raw.drain.timeout);
         raw.shutdown.timeout = self.shutdown_timeout.unwrap_or(raw.shutdown.timeout);
         raw.log.format = self.log_format.unwrap_or(raw.log.format);

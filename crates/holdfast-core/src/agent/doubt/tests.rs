@@ -75,6 +75,7 @@ impl Stage {
                     let traffic = vec![Traffic {
                         connection: 1,
                         heard: self.heard,
+                        waiting: false,
                     }];
                     self.agent.handle(now, Input::Sampled { upstream, traffic });
                 }

@@ -156,6 +156,7 @@ pub(super) fn status(uptime_s: f64, actions: &[(u64, f64)]) -> Status {
             reason: Reason::ReadyzOk,
             since_s: 1.0,
             origins: Vec::new(),
+            here: false,
             connections: 2,
             last_probe: None,
             last_byte_s: None,
