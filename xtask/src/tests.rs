@@ -1,5 +1,6 @@
 //! The generated files agree with the repository, and with the program.
 
+mod cases;
 mod command_line;
 mod configuration;
 mod drift;

@@ -37,6 +37,18 @@ pub enum CertificateError {
 }
 
 impl Certificates {
+    /// A server's arguments with this certificate and key instead of those that it had.
+    pub fn instead_of(&self, arguments: &[String]) -> Vec<String> {
+        let mut arguments = arguments.to_vec();
+        for (flag, file) in [("--cert", &self.server), ("--key", &self.key)] {
+            let value = arguments.iter().position(|one| one == flag);
+            if let Some(value) = value.and_then(|flag| arguments.get_mut(flag + 1)) {
+                *value = file.display().to_string();
+            }
+        }
+        arguments
+    }
+
     /// Makes them for `name` and `addresses`, loopback included, and writes them into `directory`.
     pub fn make(
         directory: &Path,
@@ -73,15 +85,17 @@ impl Certificates {
             server: directory.join("server.crt"),
             key: directory.join("server.key"),
         };
+        let write = |path: &Path, source| CertificateError::Write {
+            path: path.to_owned(),
+            source,
+        };
+        std::fs::create_dir_all(directory).map_err(|source| write(directory, source))?;
         for (path, pem) in [
             (&made.ca, ca_certificate.pem()),
             (&made.server, certificate.pem()),
             (&made.key, key.serialize_pem()),
         ] {
-            std::fs::write(path, pem).map_err(|source| CertificateError::Write {
-                path: path.clone(),
-                source,
-            })?;
+            std::fs::write(path, pem).map_err(|source| write(path, source))?;
         }
         Ok(made)
     }

@@ -2,7 +2,11 @@
 
 use std::fmt;
 
+use crate::peer::{self, Missing};
 use crate::span::Span;
+
+/// The program that makes packets vanish by chance.
+pub(crate) const NFT: &str = "nft";
 
 /// One step of a timeline.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,8 +41,13 @@ pub enum Verb {
     Drop(Target),
     /// The DNS server fails for the endpoint's name, in this way.
     FailName(&'static str),
+    /// Agents run whenever they want again.
+    Feed,
     /// The balancer forwards new connections to these servers.
     Forward(Target, Vec<String>),
+    /// Somebody else gets the address: the process is killed, and one with a certificate of another CA is
+    /// started in its place.
+    GiveAway(Target),
     /// The DNS server answers for the endpoint's name again.
     HealName,
     /// SIGKILL: the process ends, the kernel closes its connections.
@@ -47,6 +56,8 @@ pub enum Verb {
     LinkDown(Target),
     /// The link comes up again.
     LinkUp(Target),
+    /// So many of a hundred packets vanish in the router, by chance.
+    Lose(u8),
     /// `/readyz` answers 500.
     NotReady(Target),
     /// `/readyz` answers 200 again.
@@ -59,8 +70,12 @@ pub enum Verb {
     SetName(Vec<String>, Option<Span>),
     /// The process is started anew after `kill`.
     Start(Target),
+    /// Agents may run only so many hundredths of the time: SIGSTOP and SIGCONT in turn.
+    Starve(u8),
     /// SIGSTOP: connections stay, and are accepted, but nothing is ever answered.
     Stop(Target),
+    /// The nodes' readers stop reading.
+    StopReading,
     /// SIGTERM: the process ends in its own time, as an orderly restart makes it.
     Terminate(Target),
 }
@@ -78,23 +93,28 @@ pub enum Effect {
 
 impl Verb {
     /// The words that name a verb in a scenario.
-    pub const WORDS: [&'static str; 17] = [
+    pub const WORDS: [&'static str; 22] = [
         "continue",
         "delay",
         "drop",
         "fail-name",
+        "feed",
         "forward",
+        "give-away",
         "heal-name",
         "kill",
         "link-down",
         "link-up",
+        "lose",
         "not-ready",
         "ready",
         "restore",
         "rotate-name",
         "set-name",
         "start",
+        "starve",
         "stop",
+        "stop-reading",
         "terminate",
     ];
 
@@ -115,18 +135,23 @@ impl Verb {
             Self::Delay(..) => "delay",
             Self::Drop(_) => "drop",
             Self::FailName(_) => "fail-name",
+            Self::Feed => "feed",
             Self::Forward(..) => "forward",
+            Self::GiveAway(_) => "give-away",
             Self::HealName => "heal-name",
             Self::Kill(_) => "kill",
             Self::LinkDown(_) => "link-down",
             Self::LinkUp(_) => "link-up",
+            Self::Lose(_) => "lose",
             Self::NotReady(_) => "not-ready",
             Self::Ready(_) => "ready",
             Self::Restore(_) => "restore",
             Self::RotateName(_) => "rotate-name",
             Self::SetName(..) => "set-name",
             Self::Start(_) => "start",
+            Self::Starve(_) => "starve",
             Self::Stop(_) => "stop",
+            Self::StopReading => "stop-reading",
             Self::Terminate(_) => "terminate",
         }
     }
@@ -138,6 +163,7 @@ impl Verb {
             | Self::Delay(target, _)
             | Self::Drop(target)
             | Self::Forward(target, _)
+            | Self::GiveAway(target)
             | Self::Kill(target)
             | Self::LinkDown(target)
             | Self::LinkUp(target)
@@ -147,27 +173,51 @@ impl Verb {
             | Self::Start(target)
             | Self::Stop(target)
             | Self::Terminate(target) => Some(target),
-            Self::FailName(_) | Self::HealName | Self::RotateName(_) | Self::SetName(..) => None,
+            Self::FailName(_)
+            | Self::Feed
+            | Self::HealName
+            | Self::Lose(_)
+            | Self::RotateName(_)
+            | Self::SetName(..)
+            | Self::Starve(_)
+            | Self::StopReading => None,
         }
     }
 
     /// What it does to the path through its targets.
     pub const fn effect(&self) -> Effect {
         match self {
-            Self::Drop(_) | Self::Kill(_) | Self::LinkDown(_) | Self::Stop(_) => Effect::Breaks,
+            Self::Drop(_)
+            | Self::GiveAway(_)
+            | Self::Kill(_)
+            | Self::LinkDown(_)
+            | Self::Stop(_) => Effect::Breaks,
             Self::Continue(_) | Self::LinkUp(_) | Self::Restore(_) | Self::Start(_) => {
                 Effect::Mends
             }
             Self::Delay(..)
             | Self::FailName(_)
+            | Self::Feed
             | Self::Forward(..)
             | Self::HealName
+            | Self::Lose(_)
             | Self::NotReady(_)
             | Self::Ready(_)
             | Self::RotateName(_)
             | Self::SetName(..)
+            | Self::Starve(_)
+            | Self::StopReading
             | Self::Terminate(_) => Effect::Keeps,
         }
+    }
+
+    /// The program that it needs, if this machine lacks it.
+    pub fn missing(&self) -> Option<Missing> {
+        let lacks = matches!(self, Self::Lose(_)) && peer::find(NFT).is_none();
+        lacks.then(|| Missing {
+            what: NFT.to_owned(),
+            install: "apt-get install nftables",
+        })
     }
 
     /// What it does in words, done to `targets`.
@@ -184,17 +234,23 @@ impl Verb {
             Self::Delay(_, by) => format!("{whom} answer{s} {by} late"),
             Self::Drop(_) => format!("{whom} {is} silent: packets vanish"),
             Self::FailName(how) => format!("DNS fails: {how}"),
+            Self::Feed => "agents run freely again".to_owned(),
+            Self::GiveAway(_) => format!("{whom} {is} somebody else's now"),
             Self::Forward(_, to) => format!("{whom} forward{s} to {}", to.join(", ")),
             Self::HealName => "DNS answers again".to_owned(),
             Self::Kill(_) => format!("{whom} {is} killed"),
             Self::LinkDown(_) => format!("{whom} lose{s} the link"),
             Self::LinkUp(_) => format!("{whom} {is} linked again"),
+            Self::Lose(0) => "no packet is lost any more".to_owned(),
+            Self::Lose(share) => format!("{share} % of the packets vanish"),
             Self::NotReady(_) => format!("{whom} {is} not ready any more"),
             Self::Ready(_) => format!("{whom} {is} ready again"),
             Self::Restore(_) => format!("{whom} {is} reachable again"),
             Self::RotateName(show) => format!("DNS shows {show} of the addresses at a time"),
             Self::SetName(to, _) => format!("DNS names {}", to.join(", ")),
             Self::Start(_) => format!("{whom} start{s} again"),
+            Self::Starve(share) => format!("agents get {share} % of the time"),
+            Self::StopReading => "readers stop reading".to_owned(),
             Self::Stop(_) => format!("{whom} hang{s}: no answer, no refusal"),
             Self::Terminate(_) => format!("{whom} {is} told to stop"),
         }

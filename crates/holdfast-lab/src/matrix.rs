@@ -106,8 +106,16 @@ mod tests {
             scenario: scenario.to_owned(),
             version: "0".to_owned(),
             time_scale: 1.0,
-            subjects: BTreeMap::from([(subject, SubjectRun { figures, events })]),
+            subjects: BTreeMap::from([(
+                subject,
+                SubjectRun {
+                    figures,
+                    events,
+                    unexplained: Vec::new(),
+                },
+            )]),
             expectations: Vec::new(),
+            goals: Vec::new(),
         }
     }
 

@@ -3,6 +3,7 @@
 //! All moments are in seconds of `CLOCK_MONOTONIC`; figures are in seconds from the fault on.
 
 mod connection;
+mod explained;
 mod judge;
 mod metric;
 mod sight;
@@ -12,10 +13,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use holdfast_core::status::What as Deeds;
+
 use crate::actor::client::{Ending, Event, Lane, What};
 use crate::actor::observer::{Observation, Seen};
 
 pub use connection::{Connection, connections};
+pub use explained::{Testimony, unexplained};
 pub use judge::{Verdict, judge, value};
 pub use metric::{Kind, Metric};
 pub use sight::{Deed, Load, Sight};
@@ -111,6 +115,8 @@ pub struct Figures {
     pub idle_open: u32,
     /// Those of the wrong cuts that were a reset.
     pub resets: u32,
+    /// Addresses that came into the agent's set, since it started; 0 without one.
+    pub upstreams_added: u32,
     /// How many of the world's servers and balancers its agent knew at the end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub known: Option<u32>,
@@ -178,6 +184,12 @@ pub fn measure(course: &Course, sight: &Sight, lanes: &[Lane]) -> Figures {
             connections
                 .iter()
                 .filter(|one| one.lane == Lane::Idle && one.end.is_none() && one.server.is_some()),
+        ),
+        upstreams_added: count(
+            sight
+                .deeds
+                .iter()
+                .filter(|deed| deed.action.what == Deeds::UpstreamAdded),
         ),
         resets: count(wrong_cuts().filter(|one| {
             one.end
@@ -296,7 +308,7 @@ fn first_success(course: &Course, sight: &Sight, connections: &[Connection]) -> 
         .filter(|event| event.what == What::Ok && event.t >= course.fault && event.t <= course.end)
         .filter(|event| match event.lane {
             Lane::Fresh => begun(event) >= course.fault,
-            Lane::Watch => false,
+            Lane::Reader | Lane::Watch => false,
             Lane::Active | Lane::Heartbeat | Lane::Idle => {
                 // Which of a lane's connections answered is not told; it was a new one for certain
                 // when all that are open are new.

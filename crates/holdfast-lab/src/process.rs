@@ -152,14 +152,7 @@ impl Process {
 
     /// Gives it one order and waits until that is carried out.
     pub async fn order(&mut self, order: &str) -> Result<Value, ProcessError> {
-        let line = format!("{order}\n");
-        let written = match &mut self.orders {
-            Some(orders) => orders.write_all(line.as_bytes()).await.is_ok(),
-            None => false,
-        };
-        if !written {
-            return Err(self.ended());
-        }
+        self.tell(order).await?;
         let answer = self.answer("ok", order).await?;
         if answer.get("ok").and_then(Value::as_bool) == Some(true) {
             return Ok(answer);
@@ -173,6 +166,21 @@ impl Process {
                 .unwrap_or("no reason given")
                 .to_owned(),
         })
+    }
+
+    /// Gives it an order, and leaves its answer to whoever reads its lines.
+    pub async fn tell(&mut self, order: &str) -> Result<(), ProcessError> {
+        let line = format!("{order}\n");
+        let written = match &mut self.orders {
+            Some(orders) => orders.write_all(line.as_bytes()).await.is_ok(),
+            None => false,
+        };
+        if written { Ok(()) } else { Err(self.ended()) }
+    }
+
+    /// Its number, while it may be signalled.
+    pub fn pid(&self) -> Option<Pid> {
+        self.pid
     }
 
     /// Whether it has not ended yet.

@@ -32,6 +32,9 @@ pub struct Run {
     pub subjects: BTreeMap<Subject, SubjectRun>,
     /// What was expected, and whether it came true.
     pub expectations: Vec<Verdict>,
+    /// What Holdfast is to reach, and whether it did; on unscaled clocks.
+    #[serde(default)]
+    pub goals: Vec<Verdict>,
 }
 
 /// What one subject met. Times are in seconds as they were measured.
@@ -42,6 +45,10 @@ pub struct SubjectRun {
     pub figures: Figures,
     /// What was done, oldest first: by its agent, or without one by its client.
     pub events: Vec<Happening>,
+    /// What the agent's status does not explain, though it was counted or felt; of nothing else there is
+    /// anything to explain.
+    #[serde(default)]
+    pub unexplained: Vec<String>,
 }
 
 /// Something that was done.
@@ -108,9 +115,10 @@ pub struct Stretch {
 }
 
 impl Run {
-    /// Whether everything expected came true.
+    /// Whether everything expected came true, and every action is explained.
     pub fn held(&self) -> bool {
         self.expectations.iter().all(|verdict| verdict.held)
+            && self.subjects.values().all(|met| met.unexplained.is_empty())
     }
 }
 

@@ -11,6 +11,7 @@ use std::path::Path;
 use crate::actor::client::Lane;
 use crate::fault::Step;
 use crate::measure::Metric;
+use crate::peer::Missing;
 use crate::span::Span;
 use crate::subject::Subject;
 
@@ -143,6 +144,17 @@ impl Scenario {
                 problem: error.to_string(),
             })?;
         check::check(file, &raw)
+    }
+
+    /// What this machine lacks for it, and for whom or what.
+    pub fn missing(&self) -> Option<(String, Missing)> {
+        let subjects = self.subjects.keys();
+        let subject = subjects.map(|subject| (subject.to_string(), subject.missing()));
+        let steps = self.timeline.iter();
+        let verb = steps.map(|step| (step.verb.word().to_owned(), step.verb.missing()));
+        subject
+            .chain(verb)
+            .find_map(|(who, missing)| Some((who, missing?)))
     }
 
     /// How long its timeline takes, in seconds on the scaled clocks.

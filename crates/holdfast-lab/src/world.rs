@@ -110,12 +110,6 @@ impl World {
         }
         let network = Network::build(&addresses).await?;
         let directory = Path::new(DIRECTORY);
-        std::fs::create_dir_all(directory).map_err(|source| {
-            certificates::CertificateError::Write {
-                path: directory.to_owned(),
-                source,
-            }
-        })?;
         let reachable: Vec<Ipv4Addr> = addresses.values().copied().collect();
         let mut plane = components.map(ControlPlane::prepare).transpose()?;
         let certificates = match &plane {
@@ -252,6 +246,22 @@ impl World {
     /// Carries out a verb on its targets.
     pub async fn carry_out(&mut self, verb: &Verb, targets: &[String]) -> Result<(), WorldError> {
         match verb {
+            // These are done on nodes, by the stage.
+            Verb::Feed | Verb::Starve(_) | Verb::StopReading => Ok(()),
+            Verb::Lose(share) => Ok(self.network.lose(*share).await?),
+            Verb::GiveAway(_) => {
+                self.signal(verb, targets, Signal::KILL)?;
+                let stranger = self.strangers()?;
+                for target in targets {
+                    let actor = self.actor(verb.word(), target)?;
+                    actor.process.kill().await?;
+                    let arguments = stranger.instead_of(&actor.call.arguments);
+                    let mut process = self.start(target, target, &arguments)?;
+                    process.ready().await?;
+                    self.actor(verb.word(), target)?.process = process;
+                }
+                Ok(())
+            }
             Verb::FailName(how) => self.tell("dns", &format!("fail {ENDPOINT} {how}")).await,
             Verb::HealName => self.tell("dns", &format!("heal {ENDPOINT}")).await,
             Verb::RotateName(show) => {
@@ -297,6 +307,16 @@ impl World {
                 self.tell_each(targets, &order).await
             }
         }
+    }
+
+    /// Certificates of another CA.
+    fn strangers(&self) -> Result<Certificates, WorldError> {
+        let addresses: Vec<Ipv4Addr> = self.places.values().map(|place| place.address).collect();
+        Ok(Certificates::make(
+            &self.directory().join("stranger"),
+            ENDPOINT,
+            &addresses,
+        )?)
     }
 
     /// The targets with their addresses.

@@ -1,8 +1,8 @@
 //! A client of the API server that behaves as a kubelet does, and tells everything that happens to it.
 //!
-//! It has up to four [`Lane`]s of work: the heartbeat with its watch, idle connections, active ones, and
-//! fresh ones. Each line that it prints is an [`Event`]. It knows one order, `time`, which is answered
-//! with `{"ok":true,"t":…}`.
+//! It has up to five [`Lane`]s of work: the heartbeat with its watch, idle connections, active ones, and
+//! fresh ones; and readers. Each line that it prints is an [`Event`]. Orders: `time` is answered with
+//! `{"ok":true,"t":…}`; after `stop-reading` readers leave what comes to them where it is.
 
 mod active;
 mod clock;
@@ -12,6 +12,7 @@ mod fresh;
 mod heartbeat;
 mod idle;
 mod link;
+mod reader;
 mod request;
 mod resolve;
 mod watch;
@@ -23,6 +24,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::sync::watch::channel as watch_channel;
 use tokio::task::JoinSet;
 
 use super::{Console, StartError, monotonic_seconds, tls};
@@ -53,6 +55,8 @@ pub struct Client {
     pub heartbeats: usize,
     /// Further connections that hold a watch and never write again.
     pub idle: usize,
+    /// Further connections that read an endless answer until the order `stop-reading`.
+    pub readers: usize,
     /// Further connections with a request each second and a kubelet's ping.
     pub active: usize,
     /// How often a new connection is made for one request. Never scaled. `None`: not at all.
@@ -102,13 +106,28 @@ pub async fn serve(options: Client, mut console: Console) -> Result<(), StartErr
         let link = Link::new(Arc::clone(&multiplexed), teller.clone(), clock);
         lanes.spawn(active::ask(worker, link, teller, clock));
     }
+    let (reads, are_read) = watch_channel(true);
+    for worker in (0_u64..).take(options.readers) {
+        let (dialer, teller) = (Arc::clone(&plain), teller.of(Lane::Reader));
+        lanes.spawn(reader::read(
+            worker,
+            dialer,
+            teller,
+            clock,
+            are_read.clone(),
+        ));
+    }
     if let Some(every) = options.fresh {
         lanes.spawn(fresh::knock(every, plain, teller.of(Lane::Fresh)));
     }
     while let Some(line) = console.order().await {
         console.answer(match line.trim() {
-            "time" => Ok::<Value, _>(json!({"t": monotonic_seconds()})),
-            _ => Err(format!("found {line:?}, accepted: time")),
+            "stop-reading" => {
+                reads.send_replace(false);
+                Ok(Value::Null)
+            }
+            "time" => Ok(json!({"t": monotonic_seconds()})),
+            _ => Err(format!("found {line:?}, accepted: stop-reading, time")),
         });
     }
     Ok(())

@@ -45,6 +45,8 @@ pub enum Metric {
     Resets,
     /// See [`Figures::turned_not_ready`].
     TurnedNotReady,
+    /// See [`Figures::upstreams_added`].
+    UpstreamsAdded,
     /// See [`Figures::worst_gap_s`].
     WorstGap,
     /// See [`Figures::wrong_cuts`].
@@ -75,7 +77,7 @@ impl Kind {
 
 impl Metric {
     /// Every metric.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::ActiveOutage,
         Self::Cut,
         Self::Evictions,
@@ -94,6 +96,7 @@ impl Metric {
         Self::Relists,
         Self::Resets,
         Self::TurnedNotReady,
+        Self::UpstreamsAdded,
         Self::WorstGap,
         Self::WrongCuts,
     ];
@@ -110,6 +113,7 @@ impl Metric {
             Self::NewOnFaulted => "new_on_faulted",
             Self::NewSlowest => "new_slowest_s",
             Self::OnFault => "on_fault",
+            Self::UpstreamsAdded => "upstreams_added",
             Self::Recovery => "recovery_s",
             Self::Resets => "resets",
             Self::Cut => "cut_s",
@@ -144,6 +148,7 @@ impl Metric {
             | Self::Relists
             | Self::Resets
             | Self::TurnedNotReady
+            | Self::UpstreamsAdded
             | Self::WrongCuts => Kind::Count,
             Self::NotReady40 | Self::NotReady50 => Kind::Truth,
         }
@@ -167,6 +172,7 @@ impl Metric {
             Self::NewOnFaulted => Some(f64::from(figures.new_on_faulted)),
             Self::NewSlowest => figures.new_slowest_s,
             Self::OnFault => Some(f64::from(figures.on_fault)),
+            Self::UpstreamsAdded => Some(f64::from(figures.upstreams_added)),
             Self::Recovery => figures.recovery_s,
             Self::Resets => Some(f64::from(figures.resets)),
             Self::Cut => figures.cut_s,

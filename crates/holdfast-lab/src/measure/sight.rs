@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use holdfast_core::status::{ActionStatus, Status};
 
+use super::Testimony;
 use crate::actor::client::Event;
 use crate::actor::observer::Observation;
 
@@ -20,6 +21,8 @@ pub struct Sight {
     pub deeds: Vec<Deed>,
     /// How many of its connections were on each server and balancer, as its agent told.
     pub loads: Vec<Load>,
+    /// What its agent told at the end.
+    pub testimony: Option<Testimony>,
 }
 
 /// Something that an agent did.

@@ -6,6 +6,7 @@ use super::*;
 use crate::scenario::{Bound, Expectation};
 use crate::subject::Subject;
 
+mod explained;
 mod histories;
 
 use histories::{History, agent, course, outage};
@@ -254,6 +255,90 @@ fn a_bound_shrinks_only_by_its_scaled_part() {
     assert!(gap(4.9).held);
     assert!(!gap(5.1).held);
     assert_eq!(gap(5.1).measured, serde_json::json!(5.1));
+}
+
+#[test]
+fn of_several_heartbeats_the_one_that_fares_worst_counts() {
+    let sight = History::default()
+        .beats([
+            90.0, 100.5, 110.0, 120.0, 130.0, 140.0, 150.0, 160.0, 170.0, 180.0, 190.0,
+        ])
+        .answers(
+            Lane::Heartbeat,
+            1,
+            [95.0, 140.0, 150.0, 160.0, 170.0, 180.0, 190.0],
+        )
+        .sight();
+    assert_eq!(worst_gap(&course(), &sight).map(|gap| gap.worker), Some(1));
+    let figures = measure(&course(), &sight, &[Lane::Heartbeat]);
+    assert_eq!(figures.worst_gap_s, Some(45.0));
+}
+
+#[test]
+fn an_active_connections_outage_is_its_longest_silence() {
+    let answers = |from: u32, to: u32| (from..to).map(f64::from);
+    let sight = History::default()
+        .answers(Lane::Active, 0, answers(50, 200))
+        .answers(Lane::Active, 1, answers(50, 101).chain(answers(104, 200)))
+        .sight();
+    let figures = measure(&course(), &sight, &[Lane::Heartbeat]);
+    assert_eq!(figures.active_outage_s, Some(4.0));
+    assert_eq!(
+        measure(&course(), &History::default().sight(), &[]).active_outage_s,
+        None
+    );
+}
+
+#[test]
+fn recovery_counts_from_the_end_of_the_last_mending() {
+    let sight = History::default().beats([90.0, 119.0, 121.5]).sight();
+    let mut course = course();
+    assert_eq!(measure(&course, &sight, &[]).recovery_s, None);
+    course.mended = Some(120.0);
+    assert_eq!(measure(&course, &sight, &[]).recovery_s, Some(1.5));
+}
+
+#[test]
+fn an_answer_belongs_to_the_connection_that_the_client_names() {
+    let sight = History::default()
+        .connected(Lane::Idle, 1, 10.0)
+        .connected(Lane::Idle, 2, 10.1)
+        .answered(Lane::Idle, 2, 10.2, "cp2")
+        .answered(Lane::Idle, 1, 10.3, "cp1")
+        .closed(Lane::Idle, 2, 101.0, "reset")
+        .sight();
+    let course = outage(course(), "cp2", PartKind::Server, 100.0, None);
+    let figures = measure(&course, &sight, &[Lane::Idle]);
+    assert_eq!((figures.on_fault, figures.cut_s), (1, Some(1.0)));
+    assert_eq!((figures.idle_open, figures.wrong_cuts), (1, 0));
+}
+
+#[test]
+fn resets_are_the_wrong_cuts_that_were_not_in_order() {
+    let sight = History::default()
+        .connection(Lane::Idle, 1, 10.0, "10.99.2.1:6443", "cp1")
+        .connection(Lane::Idle, 2, 11.0, "10.99.2.1:6443", "cp1")
+        .closed(Lane::Idle, 1, 101.0, "reset")
+        .closed(Lane::Idle, 2, 102.0, "eof")
+        .sight();
+    let figures = measure(&course(), &sight, &[Lane::Idle]);
+    assert_eq!((figures.wrong_cuts, figures.resets), (2, 1));
+}
+
+#[test]
+fn new_connections_are_counted_on_the_faulted_server_once_a_second_is_over() {
+    let sight = History::default()
+        .fresh_by(101.0, 0.2, "cp1")
+        .fresh_by(101.5, 0.3, "cp1")
+        .fresh_by(102.0, 0.1, "cp2")
+        .fresh(108.0, 5.0, false)
+        .sight();
+    let mut course = course();
+    course.faulted = vec!["cp1".to_owned()];
+    let figures = measure(&course, &sight, &[]);
+    assert_eq!(figures.new_on_faulted, 1);
+    assert_eq!(figures.new_slowest_s, Some(0.3), "a failure is not slow");
+    assert_eq!((figures.new_failed, figures.new_total), (1, 4));
 }
 
 proptest! {

@@ -20,6 +20,7 @@ fn story() -> Story {
             what: "connection-closed".to_owned(),
             reason: "ping-timeout".to_owned(),
         }],
+        unexplained: Vec::new(),
     };
     Story {
         run: Run {
@@ -32,6 +33,7 @@ fn story() -> Story {
                 held: false,
                 measured: serde_json::Value::Null,
             }],
+            goals: Vec::new(),
         },
         summary: "<script>alert(\"&\")</script>".to_owned(),
         start_s: -4.0,
@@ -80,11 +82,14 @@ fn a_runs_json_has_the_published_fields_and_no_others() {
                 "on_fault": 1,
                 "recovery_s": null,
                 "resets": 0,
+                "upstreams_added": 0,
                 "not_ready": {"40": true, "50": false},
                 "events": [{"t_s": 8.75, "what": "connection-closed", "reason": "ping-timeout"}],
+                "unexplained": [],
             },
         },
         "expectations": [{"text": "direct: cut_s at most 3 s", "held": false, "measured": null}],
+        "goals": [],
     });
     assert_eq!(json, wanted);
 }

@@ -124,7 +124,7 @@ impl Teller {
                 let lane = match event.lane {
                     Lane::Active => "active",
                     Lane::Idle => "idle",
-                    Lane::Fresh | Lane::Heartbeat | Lane::Watch => "heartbeat",
+                    Lane::Fresh | Lane::Heartbeat | Lane::Reader | Lane::Watch => "heartbeat",
                 };
                 let tone = if event.lane == Lane::Heartbeat {
                     Tone::Bad
@@ -138,7 +138,7 @@ impl Teller {
                 Some((format!("{lane} connection ended"), detail, tone))
             }
             // A dial that failed is told by the request that waited for it, unless none does any more.
-            (Lane::Active | Lane::Fresh | Lane::Idle | Lane::Watch, _)
+            (Lane::Active | Lane::Fresh | Lane::Idle | Lane::Reader | Lane::Watch, _)
             | (Lane::Heartbeat, What::Dialing | What::DialFailed) => None,
         }
     }

@@ -1,5 +1,6 @@
 //! The stage of a run: the world, the subjects in it, and everything seen of them so far.
 
+mod hunger;
 mod kubectl;
 mod kubelets;
 mod play;
@@ -16,6 +17,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
 
+use self::hunger::Hunger;
 use super::live::{self, Live, Sequence, Teller, Tone};
 use super::watch::{self, Sighting};
 use super::{RunError, Word};
@@ -41,6 +43,7 @@ pub(super) struct Stage {
     /// They end when they are dropped.
     processes: Vec<Process>,
     watchers: JoinSet<()>,
+    hunger: Option<Hunger>,
     sightings: mpsc::UnboundedReceiver<Sighting>,
     sights: BTreeMap<Subject, Sight>,
     tellers: BTreeMap<Subject, Teller>,
@@ -80,6 +83,7 @@ impl Stage {
             world,
             processes: Vec::new(),
             watchers: JoinSet::new(),
+            hunger: None,
             sightings,
             sights: subjects
                 .iter()
@@ -228,6 +232,7 @@ impl Stage {
         tell("--time-scale", self.scenario.time_scale.to_string());
         tell("--heartbeats", client.heartbeats.to_string());
         tell("--idle", client.idle.to_string());
+        tell("--readers", client.readers.to_string());
         tell("--active", client.active.to_string());
         if let Some(every) = client.fresh {
             tell("--fresh", every.to_string());

@@ -19,20 +19,30 @@ macro_rules! carried {
 }
 
 /// All of them, in the order in which they are listed.
-pub const BUILT_IN: [BuiltIn; 14] = carried!["":
+pub const BUILT_IN: [BuiltIn; 24] = carried!["":
     "address-change",
     "address-lost",
     "kill",
     "drop",
     "drop-idle",
     "drop-slow-probes",
+    "drop-all",
     "hang",
     "hang-behind-balancer",
+    "balancer-hangs",
     "address-replaced",
     "address-left",
+    "stranger",
     "not-ready",
     "all-down",
+    "link-down",
+    "many-clients",
     "slow-servers",
+    "stutter",
+    "starved-agent",
+    "loss",
+    "zero-window",
+    "rotating-name",
     "dns-servfail",
 ];
 

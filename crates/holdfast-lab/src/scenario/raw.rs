@@ -111,6 +111,9 @@ pub struct RawClient {
     /// Further connections that hold a watch and never write.
     #[serde(default)]
     pub idle: usize,
+    /// Further connections that read an endless answer, until the step `stop-reading`.
+    #[serde(default)]
+    pub readers: usize,
     /// Further connections with a request each second (scaled).
     #[serde(default)]
     pub active: usize,
@@ -178,6 +181,10 @@ pub struct RawStep {
     /// `delay`: how late every answer is (scaled); `0s` ends it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<Span>,
+    /// `lose`: how many of a hundred packets vanish, by chance. `starve`: how many hundredths of the time
+    /// agents may run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub share: Option<u8>,
     /// `fail-name`: `servfail`, `nxdomain`, `refused`, `silent`, `empty` or `truncated`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub how: Option<String>,
@@ -243,6 +250,7 @@ impl Default for RawClient {
         Self {
             heartbeats: one(),
             idle: 0,
+            readers: 0,
             active: 0,
             fresh: None,
         }

@@ -45,12 +45,26 @@ pub enum StatusError {
 
 /// The status of the agent that tells it at `address` inside `namespace`.
 pub async fn ask(namespace: &Namespace, address: SocketAddrV4) -> Result<Status, StatusError> {
-    timeout(PATIENCE, fetch(namespace, address))
+    let body = read(namespace, address, "/status").await?;
+    Ok(serde_json::from_str(&body)?)
+}
+
+/// What the agent answers at `address` inside `namespace`.
+pub async fn read(
+    namespace: &Namespace,
+    address: SocketAddrV4,
+    path: &str,
+) -> Result<String, StatusError> {
+    timeout(PATIENCE, fetch(namespace, address, path))
         .await
         .map_err(|_| StatusError::Late)?
 }
 
-async fn fetch(namespace: &Namespace, address: SocketAddrV4) -> Result<Status, StatusError> {
+async fn fetch(
+    namespace: &Namespace,
+    address: SocketAddrV4,
+    path: &str,
+) -> Result<String, StatusError> {
     let connect = |source| StatusError::Connect { address, source };
     // Loopback either accepts or refuses at once, so that nothing waits for this.
     let stream = namespace
@@ -60,7 +74,7 @@ async fn fetch(namespace: &Namespace, address: SocketAddrV4) -> Result<Status, S
     let stream = TcpStream::from_std(stream).map_err(connect)?;
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
     let talk = async move {
-        let request = http::Request::get("/status")
+        let request = http::Request::get(path)
             .header(http::header::HOST, address.to_string())
             .body(Empty::<Bytes>::new())?;
         let body = sender
@@ -72,8 +86,7 @@ async fn fetch(namespace: &Namespace, address: SocketAddrV4) -> Result<Status, S
         Ok::<_, StatusError>(body.to_bytes())
     };
     let (body, ended) = tokio::join!(talk, connection);
-    let status = serde_json::from_slice(&body?)?;
     // How the connection ended does not matter once the answer is there.
     drop(ended);
-    Ok(status)
+    Ok(String::from_utf8_lossy(&body?).into_owned())
 }

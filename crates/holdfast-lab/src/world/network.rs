@@ -11,7 +11,10 @@ use std::process::Stdio;
 
 use holdfast_linux::netns::{self, Namespace};
 use tokio::io::AsyncWriteExt as _;
-use tokio::process::Command;
+use tokio::process::{Child, Command};
+
+use crate::fault::NFT;
+use crate::peer;
 
 /// The router's namespace.
 const ROUTER: &str = "rt";
@@ -30,19 +33,22 @@ pub enum NetworkError {
     /// The router can't forward.
     #[error("let the router forward packets")]
     Forward(#[source] io::Error),
-    /// `ip` refused.
+    /// `ip` or `nft` refused.
     #[error("configure the network of {place}: {problem}")]
-    Ip {
+    Refused {
         /// Whose network.
         place: String,
-        /// What `ip` said.
+        /// What it said.
         problem: String,
     },
     /// A namespace can't be entered.
     #[error(transparent)]
     Namespace(#[from] netns::NamespaceError),
-    /// `ip` can't be started.
-    #[error("run ip (iproute2)")]
+    /// There is no `nft`.
+    #[error("losing packets needs nft, and it is not installed (apt-get install nftables)")]
+    NoNft,
+    /// `ip` or `nft` can't be started or spoken to.
+    #[error("run ip (iproute2) or nft (nftables)")]
     Start(#[source] io::Error),
 }
 
@@ -104,6 +110,39 @@ impl Network {
         ip(Some(ROUTER), &script).await
     }
 
+    /// Makes so many of a hundred packets vanish by chance, whichever way they go; none any more for 0.
+    pub(super) async fn lose(&self, share: u8) -> Result<(), NetworkError> {
+        // Adding a table that is there changes nothing, so that deleting it never fails (nft(8)).
+        let mut script = "add table ip loss\ndelete table ip loss\n".to_owned();
+        if share > 0 {
+            say(&mut script, "add table ip loss");
+            say(
+                &mut script,
+                "add chain ip loss forward { type filter hook forward priority 0; }",
+            );
+            // A random number from 0 to 99 is always below 100, which nft therefore refuses to compare with.
+            let chance = match share {
+                100.. => String::new(),
+                _ => format!("numgen random mod 100 < {share} "),
+            };
+            say(
+                &mut script,
+                &format!("add rule ip loss forward {chance}drop"),
+            );
+        }
+        let program = peer::find(NFT).ok_or(NetworkError::NoNft)?;
+        let mut command = Command::new(program);
+        command.args(["-f", "-"]);
+        let runtime = tokio::runtime::Handle::current();
+        let child = Namespace::open(ROUTER)?
+            .within(|| {
+                let _inside_runtime = runtime.enter();
+                spawn(&mut command)
+            })?
+            .map_err(NetworkError::Start)?;
+        talk(child, ROUTER, &script).await
+    }
+
     /// Takes the links to these places down; their routes go with them.
     pub(super) async fn link_down(&self, places: &[(&str, Ipv4Addr)]) -> Result<(), NetworkError> {
         let script: String = places.iter().fold(String::new(), |mut script, (name, _)| {
@@ -143,14 +182,22 @@ async fn ip(place: Option<&str>, script: &str) -> Result<(), NetworkError> {
     if let Some(place) = place {
         command.args(["-netns", place]);
     }
-    let mut child = command
-        .args(["-batch", "-"])
+    let child = spawn(command.args(["-batch", "-"])).map_err(NetworkError::Start)?;
+    talk(child, place.unwrap_or("the world"), script).await
+}
+
+/// Starts a program that reads a script.
+fn spawn(command: &mut Command) -> io::Result<Child> {
+    command
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .kill_on_drop(true)
         .spawn()
-        .map_err(NetworkError::Start)?;
+}
+
+/// Gives a program its script, and waits until it is done.
+async fn talk(mut child: Child, place: &str, script: &str) -> Result<(), NetworkError> {
     if let Some(mut input) = child.stdin.take() {
         input
             .write_all(script.as_bytes())
@@ -164,8 +211,8 @@ async fn ip(place: Option<&str>, script: &str) -> Result<(), NetworkError> {
     if output.status.success() {
         return Ok(());
     }
-    Err(NetworkError::Ip {
-        place: place.unwrap_or("the world").to_owned(),
+    Err(NetworkError::Refused {
+        place: place.to_owned(),
         problem: String::from_utf8_lossy(&output.stderr)
             .trim()
             .replace('\n', "; "),

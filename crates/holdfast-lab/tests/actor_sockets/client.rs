@@ -4,7 +4,12 @@ use std::time::Duration;
 
 use holdfast_lab::actor::Console;
 use holdfast_lab::actor::client::{self, Client, Event, Lane, What};
-use tokio::time::sleep;
+use socket2::SockRef;
+use tokio::io::copy_bidirectional;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
 
 use crate::stage::{Actor, Certificates, NAME, Wire, client_options, loopback};
 
@@ -289,4 +294,48 @@ async fn tells_a_reset_from_an_end() {
     // Without a target the balancer resets whoever comes.
     let failed = client.event(|event| event.what == What::DialFailed).await;
     assert!(failed.detail.unwrap().contains("reset"));
+}
+
+#[tokio::test]
+async fn a_reader_that_stopped_reading_stays_until_it_is_reset_and_tells_it() {
+    let certificates = Certificates::new();
+    let server = Actor::api_server("cp1", &certificates).await;
+    let listener = TcpListener::bind(loopback(OLD, 0)).await.unwrap();
+    let url = format!("https://{}", listener.local_addr().unwrap());
+    let (cut, mut is_cut) = watch::channel(false);
+    let target = server.listen;
+    let relay = tokio::spawn(async move {
+        let mut connections = JoinSet::new();
+        // The heartbeat's connection, and the reader's.
+        for _ in 0..2 {
+            let (mut near, _) = listener.accept().await.unwrap();
+            let mut is_cut = is_cut.clone();
+            connections.spawn(async move {
+                let mut far = TcpStream::connect(target).await.unwrap();
+                tokio::select! {
+                    _ = copy_bidirectional(&mut near, &mut far) => {}
+                    _ = is_cut.wait_for(|cut| *cut) => {}
+                }
+                SockRef::from(&near)
+                    .set_linger(Some(Duration::ZERO))
+                    .unwrap();
+            });
+        }
+        is_cut.wait_for(|cut| *cut).await.unwrap();
+        connections.join_all().await;
+    });
+    let mut client = Actor::client(url, &certificates, 1.0, |options| options.readers = 1).await;
+    let reader = |event: &Event| event.lane == Lane::Reader;
+    client
+        .event(|event| reader(event) && event.what == What::Ok)
+        .await;
+    client.tell("stop-reading");
+    let early = client.event(|event| reader(event) && event.what == What::Closed);
+    assert!(timeout(Duration::from_millis(700), early).await.is_err());
+    cut.send_replace(true);
+    let closed = client
+        .event(|event| reader(event) && event.what == What::Closed)
+        .await;
+    assert_eq!(closed.detail.as_deref(), Some("reset"));
+    relay.await.unwrap();
 }

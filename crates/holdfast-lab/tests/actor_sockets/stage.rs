@@ -143,13 +143,20 @@ impl Actor {
         assert_eq!(self.order(line).await, json!({"ok": true}), "{line}");
     }
 
+    /// Gives a client an order; its answer comes among its events.
+    pub(crate) fn tell(&self, line: &str) {
+        self.remote.order(line);
+    }
+
     /// A client's next event that fits.
     pub(crate) async fn event(&mut self, fits: impl Fn(&Event) -> bool) -> Event {
         let search = async {
             loop {
                 let line = self.remote.hear().await.unwrap();
-                let event: Event = serde_json::from_value(line).unwrap();
-                if fits(&event) {
+                // The answer to an order may come in between.
+                if let Ok(event) = serde_json::from_value::<Event>(line)
+                    && fits(&event)
+                {
                     return event;
                 }
             }
@@ -179,6 +186,7 @@ pub(crate) fn client_options(
         time_scale,
         heartbeats: 1,
         idle: 0,
+        readers: 0,
         active: 0,
         fresh: None,
     }

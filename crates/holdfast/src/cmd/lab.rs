@@ -2,6 +2,7 @@
 
 mod actor;
 mod bench;
+mod goals;
 mod matrix;
 mod table;
 mod timeline;
@@ -39,6 +40,8 @@ enum What {
     Run(RunArguments),
     /// Let the same faults happen to Holdfast and to other proxies, and compare what they meet
     Matrix(matrix::Matrix),
+    /// Measure what Holdfast is to reach, and say whether it does
+    Goals(goals::Goals),
     /// Measure what the data path costs beside its peers, on this machine
     Bench(bench::Bench),
     /// List the built-in scenarios
@@ -127,6 +130,7 @@ pub fn run(lab: Lab, out: &mut impl Write, err: &mut impl Write) -> Result<Outco
     match lab.what {
         What::Run(arguments) => run_scenarios(&arguments, out, err),
         What::Matrix(arguments) => matrix::run(&arguments, out, err),
+        What::Goals(arguments) => goals::run(&arguments, out, err),
         What::Bench(arguments) => bench::run(&arguments, out, err),
         What::List(arguments) => list(&arguments, out).map(|()| Outcome::Held),
         What::Show { name } => show(&name, out).map(|()| Outcome::Held),
@@ -160,6 +164,7 @@ fn run_scenarios(
             components.as_ref(),
         )?);
     }
+    let orders = possible(orders, err)?;
     for path in arguments.html.iter().chain(&arguments.json) {
         check_writable(path)?;
     }
@@ -204,18 +209,33 @@ pub(crate) fn order(
         time_scale,
         components: components.cloned(),
     };
-    let scenario = order.scenario().map_err(input)?;
-    let absent = scenario
-        .subjects
-        .keys()
-        .find_map(|subject| Some((subject, subject.missing()?)));
-    if let Some((subject, missing)) = absent {
-        return Err(Failure::Unable(
-            anyhow!("run {subject}: this machine lacks {}", missing.what),
-            Some(format!("as root: {}", missing.install)),
-        ));
-    }
+    order.scenario().map_err(input)?;
     Ok(order)
+}
+
+/// The orders that this machine has everything for; the others are named with the command that would help.
+pub(crate) fn possible(orders: Vec<Order>, err: &mut impl Write) -> Result<Vec<Order>, Failure> {
+    let mut possible = Vec::new();
+    let mut hint = None;
+    for order in orders {
+        match order.scenario().map_err(input)?.missing() {
+            None => possible.push(order),
+            Some((who, missing)) => {
+                let install = format!("as root: {}", missing.install);
+                writeln!(
+                    err,
+                    "SKIPPED: {}: {who} needs {}, and this machine lacks it; {install}",
+                    order.file, missing.what
+                )
+                .map_err(unable)?;
+                hint = Some(install);
+            }
+        }
+    }
+    if possible.is_empty() {
+        return Err(Failure::Unable(anyhow!("nothing is left to be run"), hint));
+    }
+    Ok(possible)
 }
 
 /// Runs the orders, so many at the same time, and returns their stories in the same order.
@@ -261,6 +281,41 @@ pub(crate) fn run_orders(
         stories.sort_by_key(|(index, _)| *index);
         Ok(stories.into_iter().map(|(_, story)| story).collect())
     })
+}
+
+/// Each order so many times.
+fn loops(orders: Vec<Order>, loops: u16) -> Vec<Order> {
+    let again = |order| std::iter::repeat_n(order, usize::from(loops));
+    orders.into_iter().flat_map(again).collect()
+}
+
+/// What building a world and warming it up takes besides its timeline, in seconds, measured on two
+/// cores.
+const BUILDING_S: f64 = 6.0;
+
+/// Runs the orders, says on `err` how long that takes and how far it is, and returns the figures.
+fn progress(orders: Vec<Order>, jobs: usize, err: &mut impl Write) -> Result<Vec<Run>, Failure> {
+    // Each order goes to whoever is free first.
+    let mut busy_s = vec![0.0_f64; jobs.max(1)];
+    for order in &orders {
+        let seconds = order.scenario().map_err(input)?.seconds() + BUILDING_S;
+        if let Some(free) = busy_s.iter_mut().min_by(|one, other| one.total_cmp(other)) {
+            *free += seconds;
+        }
+    }
+    let minutes = (busy_s.into_iter().fold(0.0, f64::max) / 60.0).ceil();
+    let all = orders.len();
+    writeln!(err, "{all} runs, {jobs} at a time: about {minutes:.0} min").map_err(unable)?;
+    let mut done = 0;
+    let stories = run_orders(orders, jobs, |_, word| match word {
+        Word::Progress(text) => writeln!(err, "{text}"),
+        Word::Story(story) => {
+            done += 1;
+            writeln!(err, "{} is done, {done} of {all}", story.run.scenario)
+        }
+        Word::Live(_) | Word::Failed(_) => Ok(()),
+    })?;
+    Ok(stories.into_iter().map(|story| story.run).collect())
 }
 
 /// Finds out before a run of minutes whether its results can be written. What is there stays.

@@ -7,4 +7,10 @@ mod bench;
 #[cfg(test)]
 mod command;
 #[cfg(test)]
+mod comparisons;
+#[cfg(test)]
+mod explained;
+#[cfg(test)]
+mod settings;
+#[cfg(test)]
 mod worlds;

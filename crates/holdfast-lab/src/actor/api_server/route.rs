@@ -3,11 +3,12 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
+use futures_util::StreamExt as _;
 use http::header::{CONTENT_TYPE, HeaderValue};
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::combinators::UnsyncBoxBody;
-use http_body_util::{BodyExt as _, Full};
-use hyper::body::{Bytes, Incoming};
+use http_body_util::{BodyExt as _, Full, StreamBody};
+use hyper::body::{Bytes, Frame, Incoming};
 use serde_json::Value;
 
 use super::document::{self, ENDPOINT_SLICE, KINDS, Kind, LEASE, NODE};
@@ -54,6 +55,7 @@ async fn dispatch(request: Request<Incoming>, state: &State) -> Response<Body> {
             StatusCode::INTERNAL_SERVER_ERROR,
             "[-]shutdown failed: reason withheld\nreadyz check failed\n",
         ),
+        ["lab", "flood"] => with_type(StatusCode::OK, "application/octet-stream", flood()),
         ["version"] => json(StatusCode::OK, &document::version()),
         ["api"] => json(StatusCode::OK, &document::core_versions()),
         ["apis"] => json(StatusCode::OK, &document::groups()),
@@ -230,6 +232,12 @@ fn not_found(what: &str) -> Response<Body> {
 fn refused(status: StatusCode, reason: &str, message: &str) -> Response<Body> {
     let body = document::failure(status.as_u16(), reason, message);
     json(status, &body)
+}
+
+/// Bytes without end, made as fast as they are taken.
+fn flood() -> Body {
+    let pieces = futures_util::stream::repeat(Bytes::from_static(&[0; 16 * 1024]));
+    StreamBody::new(pieces.map(|piece| Ok(Frame::data(piece)))).boxed_unsync()
 }
 
 fn full(bytes: impl Into<Bytes>) -> Body {

@@ -48,6 +48,8 @@ pub enum Lane {
     Heartbeat,
     /// A connection that holds a watch and never writes.
     Idle,
+    /// A connection with an endless answer, which is read until reading stops.
+    Reader,
     /// The watch on the heartbeat's connection.
     Watch,
 }

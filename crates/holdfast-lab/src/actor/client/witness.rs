@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use parking_lot::Mutex;
+use socket2::SockRef;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
@@ -60,6 +61,19 @@ impl Witness {
             testimony: testimony.clone(),
         };
         (witness, testimony)
+    }
+}
+
+impl Witness {
+    /// Whether the kernel has ended the stream, which nobody reads from or writes to.
+    pub(super) fn is_ended(&self) -> bool {
+        match SockRef::from(&self.stream).take_error() {
+            Ok(None) => false,
+            Ok(Some(error)) | Err(error) => {
+                self.testimony.record(ending_of(&error));
+                true
+            }
+        }
     }
 }
 

@@ -34,6 +34,29 @@ impl History {
         })
     }
 
+    /// Answers to one worker of a lane.
+    pub(super) fn answers(
+        self,
+        lane: Lane,
+        worker: u64,
+        moments: impl IntoIterator<Item = f64>,
+    ) -> Self {
+        moments.into_iter().fold(self, |history, t| {
+            history.tell(t, lane, worker, What::Ok, serde_json::json!({}))
+        })
+    }
+
+    /// A connection that is up.
+    pub(super) fn connected(self, lane: Lane, id: u64, t: f64) -> Self {
+        self.tell(t, lane, id, What::Connected, serde_json::json!({}))
+    }
+
+    /// An answer on that connection.
+    pub(super) fn answered(self, lane: Lane, id: u64, t: f64, server: &str) -> Self {
+        let more = serde_json::json!({"connection": id, "server": server});
+        self.tell(t, lane, 0, What::Ok, more)
+    }
+
     /// A connection to `address` that `server` answers on, 10 ms after it is up.
     pub(super) fn connection(
         self,
@@ -73,6 +96,12 @@ impl History {
     pub(super) fn fresh(self, t: f64, took: f64, fine: bool) -> Self {
         let what = if fine { What::Ok } else { What::Failed };
         self.tell(t, Lane::Fresh, 0, what, serde_json::json!({"took_s": took}))
+    }
+
+    /// The same, answered by that server.
+    pub(super) fn fresh_by(self, t: f64, took: f64, server: &str) -> Self {
+        let more = serde_json::json!({"took_s": took, "server": server});
+        self.tell(t, Lane::Fresh, 0, What::Ok, more)
     }
 
     pub(super) fn sight(mut self) -> Sight {

@@ -3,14 +3,18 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use holdfast_core::status::Status;
 use tokio::time::{Instant, sleep_until};
 
-use super::{Sighting, Stage, TICK, live, status};
+use super::hunger::Hunger;
+use super::{Sighting, Stage, TICK, agent_name, client_name, live, status};
 use crate::actor::monotonic_seconds;
-use crate::fault::{Effect, Step, Target};
-use crate::measure::{self, Course, Outage};
+use crate::fault::{Effect, Step, Target, Verb};
+use crate::measure::{self, Course, Outage, Testimony};
+use crate::process::Process;
 use crate::run::{RunError, Tone};
 use crate::span::Span;
+use crate::subject::Subject;
 
 impl Stage {
     /// Carries out the timeline and watches to its end.
@@ -66,16 +70,22 @@ impl Stage {
 
     /// Notes what was still under way at the end, with one last status of each agent.
     async fn last_look(&mut self) -> Result<(), RunError> {
+        self.hunger = None;
         for subject in self.sights.keys().copied().collect::<Vec<_>>() {
             if let (Some(admin), Some(namespace)) =
                 (subject.admin(), self.world.namespace(subject.node()))
-                && let Ok(status) = status::ask(namespace, admin).await
+                && let Ok(metrics) = status::read(namespace, admin, "/metrics").await
+                && let Some(status) = self.printed_status(subject).await?
             {
-                self.note(Sighting::Status(
-                    subject,
-                    monotonic_seconds(),
-                    Box::new(status),
-                ))?;
+                let testimony = Testimony {
+                    status: status.clone(),
+                    metrics,
+                };
+                let now = monotonic_seconds();
+                self.note(Sighting::Status(subject, now, Box::new(status)))?;
+                if let Some(sight) = self.sights.get_mut(&subject) {
+                    sight.testimony = Some(testimony);
+                }
             }
         }
         while let Ok(sighting) = self.sightings.try_recv() {
@@ -86,6 +96,19 @@ impl Stage {
         self.tell_ripe(f64::INFINITY);
         self.watchers.abort_all();
         Ok(())
+    }
+
+    /// What `holdfast status -o json` prints on the subject's node.
+    async fn printed_status(&self, subject: Subject) -> Result<Option<Status>, RunError> {
+        let arguments = ["status", "-o", "json"].map(str::to_owned);
+        let node = subject.node();
+        let name = format!("holdfast status on {node}");
+        let mut process = self.world.start(&name, node, &arguments)?;
+        let mut text = String::new();
+        while let Some(line) = process.line().await {
+            text.push_str(&line);
+        }
+        Ok(serde_json::from_str(&text).ok())
     }
 
     async fn carry_out(&mut self, step: &Step) -> Result<(), RunError> {
@@ -107,6 +130,7 @@ impl Stage {
             self.course.fault = self.course.fault.min(t);
             self.course.faulted.extend(targets.iter().cloned());
         }
+        self.carry_out_on_nodes(&step.verb).await?;
         self.world.carry_out(&step.verb, &targets).await?;
         if step.verb.effect() == Effect::Mends {
             self.course.mended = Some(monotonic_seconds());
@@ -123,6 +147,31 @@ impl Stage {
     fn nodes(&self) -> Vec<String> {
         let subjects = self.sights.keys();
         subjects.map(|subject| subject.node().to_owned()).collect()
+    }
+
+    /// What a verb does to agents and clients rather than to the world.
+    async fn carry_out_on_nodes(&mut self, verb: &Verb) -> Result<(), RunError> {
+        if let Verb::Starve(_) | Verb::Feed = verb {
+            self.hunger = None;
+        }
+        if let Verb::Starve(share) = verb {
+            let agents = self.scenario.subjects.keys().copied().map(agent_name);
+            let agents: Vec<String> = agents.collect();
+            let processes = self.processes.iter();
+            let starved = processes.filter(|one| agents.iter().any(|name| name == one.name()));
+            let pids = starved.filter_map(Process::pid).collect();
+            self.hunger = Some(Hunger::begin(pids, *share));
+        }
+        if *verb == Verb::StopReading {
+            let subjects = self.scenario.subjects.keys().copied();
+            let clients: Vec<String> = subjects.map(client_name).collect();
+            for process in &mut self.processes {
+                if clients.iter().any(|name| name == process.name()) {
+                    process.tell("stop-reading").await?;
+                }
+            }
+        }
+        Ok(())
     }
 
     fn note_effect(&mut self, effect: Effect, target: &str, t: f64) {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Lane, Sight, Stage, Subject, What};
+use crate::actor::client::Ending;
 use crate::measure::{self, Course};
 use crate::report::{Happening, Mark, Run, Story, Stretch, SubjectRun, Track};
 
@@ -22,6 +23,7 @@ impl Stage {
                 SubjectRun {
                     figures: found,
                     events: happenings(course, *subject, sight),
+                    unexplained: unexplained(course, sight),
                 },
             );
             tracks.insert(*subject, track(course, sight));
@@ -31,6 +33,11 @@ impl Stage {
                 scenario: self.scenario.name.clone(),
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 time_scale: course.time_scale,
+                goals: if (course.time_scale - 1.0).abs() < f64::EPSILON {
+                    measure::judge(&self.scenario.goals, &figures, course.time_scale)
+                } else {
+                    Vec::new()
+                },
                 expectations: measure::judge(&self.scenario.expect, &figures, course.time_scale),
                 subjects,
             },
@@ -76,7 +83,7 @@ fn happenings(course: &Course, subject: Subject, sight: &Sight) -> Vec<Happening
         .filter(|event| within(event.t))
         .filter_map(|event| {
             let what = match (event.lane, event.what) {
-                (Lane::Fresh | Lane::Watch, _)
+                (Lane::Fresh | Lane::Reader | Lane::Watch, _)
                 | (_, What::Dialing | What::Ok)
                 | (Lane::Active | Lane::Idle, What::Failed | What::DialFailed) => return None,
                 (_, What::Closed) => "connection-closed",
@@ -91,6 +98,20 @@ fn happenings(course: &Course, subject: Subject, sight: &Sight) -> Vec<Happening
             ))
         })
         .collect()
+}
+
+/// What the agent's last status leaves unexplained.
+fn unexplained(course: &Course, sight: &Sight) -> Vec<String> {
+    let Some(testimony) = &sight.testimony else {
+        return Vec::new();
+    };
+    let connections = measure::connections(course, sight);
+    let by_others = connections
+        .iter()
+        .filter_map(|one| one.end)
+        .filter(|(_, ending)| matches!(ending, Ending::Aborted | Ending::Eof | Ending::Reset));
+    let ended = u32::try_from(by_others.count()).unwrap_or(u32::MAX);
+    measure::unexplained(testimony, ended)
 }
 
 fn track(course: &Course, sight: &Sight) -> Track {

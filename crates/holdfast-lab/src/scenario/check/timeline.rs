@@ -76,11 +76,16 @@ impl Reader<'_> {
                         .ok_or_else(|| self.wrong(format!("{field}.how"), quoted(how), accepted))?,
                 )
             }
+            "feed" => {
+                used.clear();
+                Verb::Feed
+            }
             "forward" => {
                 used.push("to");
                 let to = self.listed(field, raw.to.as_ref(), servers)?;
                 Verb::Forward(self.target(field, raw, &balancers)?, to)
             }
+            "give-away" => Verb::GiveAway(server()?),
             "heal-name" => {
                 used.clear();
                 Verb::HealName
@@ -88,6 +93,10 @@ impl Reader<'_> {
             "kill" => Verb::Kill(process()?),
             "link-down" => Verb::LinkDown(place()?),
             "link-up" => Verb::LinkUp(place()?),
+            "lose" => {
+                used = vec!["share"];
+                Verb::Lose(self.share(field, raw, 0)?)
+            }
             "not-ready" => Verb::NotReady(server()?),
             "ready" => Verb::Ready(server()?),
             "restore" => Verb::Restore(part()?),
@@ -105,7 +114,15 @@ impl Reader<'_> {
                 Verb::SetName(self.listed(field, raw.to.as_ref(), &parts)?, raw.lifetime)
             }
             "start" => Verb::Start(process()?),
+            "starve" => {
+                used = vec!["share"];
+                Verb::Starve(self.share(field, raw, 1)?)
+            }
             "stop" => Verb::Stop(process()?),
+            "stop-reading" => {
+                used.clear();
+                Verb::StopReading
+            }
             "terminate" => Verb::Terminate(process()?),
             _ => {
                 return Err(self.wrong(
@@ -121,6 +138,7 @@ impl Reader<'_> {
             ("lifetime", raw.lifetime.is_some()),
             ("show", raw.show.is_some()),
             ("by", raw.by.is_some()),
+            ("share", raw.share.is_some()),
             ("how", raw.how.is_some()),
         ];
         match written
@@ -151,6 +169,13 @@ impl Reader<'_> {
         accepted: &str,
     ) -> Result<T, ScenarioError> {
         value.ok_or_else(|| self.wrong(format!("{field}.{key}"), "nothing", accepted))
+    }
+
+    /// A share of a hundred.
+    fn share(&self, field: &str, raw: &RawStep, least: u8) -> Result<u8, ScenarioError> {
+        let accepted = format!("a number from {least} to 100");
+        let share = raw.share.filter(|share| (least..=100).contains(share));
+        self.needed(field, "share", share, &accepted)
     }
 
     fn listed(

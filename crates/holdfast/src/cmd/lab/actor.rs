@@ -57,6 +57,8 @@ enum Kind {
         #[arg(long, default_value_t = 0)]
         idle: usize,
         #[arg(long, default_value_t = 0)]
+        readers: usize,
+        #[arg(long, default_value_t = 0)]
         active: usize,
         #[arg(long, value_parser = duration)]
         fresh: Option<Duration>,
@@ -108,6 +110,7 @@ pub(super) async fn run(actor: Actor) -> Result<(), StartError> {
             time_scale,
             heartbeats,
             idle,
+            readers,
             active,
             fresh,
         } => {
@@ -120,6 +123,7 @@ pub(super) async fn run(actor: Actor) -> Result<(), StartError> {
                 time_scale,
                 heartbeats,
                 idle,
+                readers,
                 active,
                 fresh,
             };

@@ -8,18 +8,13 @@ use clap::Args;
 use comfy_table::CellAlignment;
 use holdfast_lab::matrix::{Row, rows};
 use holdfast_lab::measure::Metric;
-use holdfast_lab::report::Run;
-use holdfast_lab::run::{Order, Word};
 use holdfast_lab::scenario::{BUILT_IN, Scenario};
 use holdfast_lab::subject::Subject;
 
 use super::{
-    Failure, Outcome, Output, check_writable, input, order, run_orders, table, unable, write_file,
+    Failure, Outcome, Output, check_writable, input, loops, order, possible, progress, table,
+    unable, write_file,
 };
-
-/// What building a world and warming it up takes besides its timeline, in seconds, measured on two
-/// cores.
-const BUILDING_S: f64 = 6.0;
 
 /// Arguments of `holdfast lab matrix`.
 #[derive(Debug, Args)]
@@ -67,30 +62,10 @@ pub(super) fn run(
     }
     let mut orders = Vec::new();
     for fault in &faults {
-        let one = order(fault, &subjects, None, None)?;
-        orders.extend(std::iter::repeat_n(one, usize::from(matrix.loops)));
+        orders.push(order(fault, &subjects, None, None)?);
     }
-    let jobs = usize::from(matrix.jobs);
-    writeln!(
-        err,
-        "{} faults, {} subjects, {} loops, {jobs} at a time: about {} min",
-        faults.len(),
-        subjects.len(),
-        matrix.loops,
-        minutes(&orders, jobs)?
-    )
-    .map_err(unable)?;
-    let all = orders.len();
-    let mut done = 0;
-    let stories = run_orders(orders, jobs, |_, word| match word {
-        Word::Progress(text) => writeln!(err, "{text}"),
-        Word::Story(story) => {
-            done += 1;
-            writeln!(err, "{} is done, {done} of {all}", story.run.scenario)
-        }
-        Word::Live(_) | Word::Failed(_) => Ok(()),
-    })?;
-    let runs: Vec<Run> = stories.into_iter().map(|story| story.run).collect();
+    let orders = loops(possible(orders, err)?, matrix.loops);
+    let runs = progress(orders, usize::from(matrix.jobs), err)?;
     let rows = rows(&runs);
     let json = serde_json::to_string_pretty(&rows).map_err(unable)? + "\n";
     if let Some(path) = &matrix.json {
@@ -141,22 +116,6 @@ fn faults() -> Result<Vec<String>, Failure> {
         }
     }
     Ok(faults)
-}
-
-/// How long the orders take, in whole minutes.
-pub(super) fn minutes(orders: &[Order], jobs: usize) -> Result<u32, Failure> {
-    // Each order goes to whoever is free first, as the runs do.
-    let mut busy_s = vec![0.0_f64; jobs.max(1)];
-    for order in orders {
-        let seconds = order.scenario().map_err(input)?.seconds() + BUILDING_S;
-        if let Some(free) = busy_s.iter_mut().min_by(|one, other| one.total_cmp(other)) {
-            *free += seconds;
-        }
-    }
-    let seconds = busy_s.into_iter().fold(0.0, f64::max);
-    Ok(format!("{:.0}", (seconds / 60.0).ceil())
-        .parse()
-        .unwrap_or(u32::MAX))
 }
 
 /// The columns after fault and node.

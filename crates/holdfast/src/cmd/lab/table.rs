@@ -65,6 +65,7 @@ pub(crate) fn results(runs: &[Run], columns: Columns) -> String {
     let mut lines = vec![table.to_string(), String::new()];
     lines.extend(said_of_clocks(runs));
     lines.extend(runs.iter().flat_map(broken_expectations));
+    lines.extend(runs.iter().flat_map(unexplained));
     lines.join("\n") + "\n"
 }
 
@@ -140,6 +141,18 @@ fn said_of_clocks(runs: &[Run]) -> Vec<String> {
             .map(|(run, said)| format!("{}: {said}", run.scenario))
             .collect(),
     }
+}
+
+fn unexplained(run: &Run) -> Vec<String> {
+    let met = run.subjects.iter();
+    met.flat_map(|(subject, met)| met.unexplained.iter().map(move |what| (subject, what)))
+        .map(|(subject, what)| {
+            format!(
+                "{}: {subject}: its status leaves unexplained: {what}",
+                run.scenario
+            )
+        })
+        .collect()
 }
 
 fn broken_expectations(run: &Run) -> Vec<String> {
