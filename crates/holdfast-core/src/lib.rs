@@ -13,6 +13,8 @@
 //! pace    ──▶ how often anything may be done      ┘
 //! opening (Machine, one per connection) ──▶ dial, hedge, replay, refuse
 //! guard   (a fold) ──▶ what the kernel says of other people's sockets, as facts for the agent
+//!
+//! watch, node_check (Machines) ──▶ look, sever, restart: what is done to units, within restart's limits
 //! ```
 
 pub mod adoption;
@@ -31,11 +33,14 @@ pub mod hosts;
 mod journal;
 pub mod kubeconfig;
 pub mod machine;
+pub mod node_check;
 pub mod opening;
 pub mod pace;
 pub mod probing;
 pub mod reason;
+pub mod restart;
 #[cfg(any(test, feature = "sim"))]
 pub mod sim;
 pub mod sources;
 pub mod status;
+pub mod watch;

@@ -82,11 +82,49 @@ pub enum Reason {
     /// The certificate is not from the cluster's CA or not for the expected name: somebody else has
     /// this address.
     WrongCertificate,
+    /// The API server does not let the credential read what is needed (403).
+    ApiForbids,
+    /// The API can't be asked: no connection, or no answer.
+    ApiUnreachable,
+    /// The API answered with an error or with nonsense.
+    ApiUnusable,
+    /// What would have to be known can't be seen: sockets, or the state of a unit or of the machine.
+    Blind,
+    /// This machine's clock is far from the API server's: ages and certificates mean nothing then.
+    ClockWrong,
+    /// The API server does not accept the credential (401).
+    CredentialRefused,
+    /// As many nodes as may at once are restarting their units already.
+    FleetBudget,
+    /// Whether other nodes are restarting their units can't be agreed with them.
+    FleetUnknown,
+    /// The unit was restarted a short while ago, or for the same cause already.
+    HoldDown,
+    /// The cluster has no node of this name, or no condition of it yet.
+    NodeMissing,
+    /// The API server says that the node is not ready, several checks in a row.
+    NodeNotReady,
+    /// The node is ready again.
+    NodeReady,
+    /// Restarts are switched off.
+    RestartOff,
+    /// The machine is on its way down.
+    ShuttingDown,
+    /// What an earlier watcher wrote can't be used, or does not tell addresses.
+    StateUnknown,
+    /// There is no such unit on this machine.
+    UnitAbsent,
+    /// The unit has failed, or its restart did.
+    UnitFailed,
+    /// The unit is being started.
+    UnitStarting,
+    /// The unit does not run: somebody stopped it.
+    UnitStopped,
 }
 
 impl Reason {
     /// Every reason, in declaration order; reference docs and metrics are built from it.
-    pub const ALL: [Self; 32] = [
+    pub const ALL: [Self; 51] = [
         Self::AddressAdded,
         Self::AddressRemoved,
         Self::AddressTaken,
@@ -119,6 +157,25 @@ impl Reason {
         Self::Unacknowledged,
         Self::Unreachable,
         Self::WrongCertificate,
+        Self::ApiForbids,
+        Self::ApiUnreachable,
+        Self::ApiUnusable,
+        Self::Blind,
+        Self::ClockWrong,
+        Self::CredentialRefused,
+        Self::FleetBudget,
+        Self::FleetUnknown,
+        Self::HoldDown,
+        Self::NodeMissing,
+        Self::NodeNotReady,
+        Self::NodeReady,
+        Self::RestartOff,
+        Self::ShuttingDown,
+        Self::StateUnknown,
+        Self::UnitAbsent,
+        Self::UnitFailed,
+        Self::UnitStarting,
+        Self::UnitStopped,
     ];
 
     /// The reason as a label.
@@ -156,6 +213,25 @@ impl Reason {
             Self::Unacknowledged => "unacknowledged",
             Self::Unreachable => "unreachable",
             Self::WrongCertificate => "wrong-certificate",
+            Self::ApiForbids => "api-forbids",
+            Self::ApiUnreachable => "api-unreachable",
+            Self::ApiUnusable => "api-unusable",
+            Self::Blind => "blind",
+            Self::ClockWrong => "clock-wrong",
+            Self::CredentialRefused => "credential-refused",
+            Self::FleetBudget => "fleet-budget",
+            Self::FleetUnknown => "fleet-unknown",
+            Self::HoldDown => "hold-down",
+            Self::NodeMissing => "node-missing",
+            Self::NodeNotReady => "node-not-ready",
+            Self::NodeReady => "node-ready",
+            Self::RestartOff => "restart-off",
+            Self::ShuttingDown => "shutting-down",
+            Self::StateUnknown => "state-unknown",
+            Self::UnitAbsent => "unit-absent",
+            Self::UnitFailed => "unit-failed",
+            Self::UnitStarting => "unit-starting",
+            Self::UnitStopped => "unit-stopped",
         }
     }
 }

@@ -321,11 +321,17 @@ pub enum What {
     Withheld,
     /// A guarded connection would have been cut, but the guard only reports.
     WouldCut,
+    /// Connections of a unit were aborted; the unit goes on.
+    ConnectionsSevered,
+    /// The node became ready, or is no longer.
+    NodeChanged,
+    /// A unit was restarted.
+    UnitRestarted,
 }
 
 impl What {
     /// Every kind of action, in declaration order.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 17] = [
         Self::UpstreamAdded,
         Self::UpstreamRemoved,
         Self::VerdictChanged,
@@ -340,6 +346,9 @@ impl What {
         Self::SourceChanged,
         Self::Withheld,
         Self::WouldCut,
+        Self::ConnectionsSevered,
+        Self::NodeChanged,
+        Self::UnitRestarted,
     ];
 
     /// The action as a label.
@@ -359,6 +368,9 @@ impl What {
             Self::SourceChanged => "source-changed",
             Self::Withheld => "withheld",
             Self::WouldCut => "would-cut",
+            Self::ConnectionsSevered => "connections-severed",
+            Self::NodeChanged => "node-changed",
+            Self::UnitRestarted => "unit-restarted",
         }
     }
 }

@@ -17,7 +17,7 @@ mod systemctl;
 mod unit;
 
 pub use error::SystemdError;
-pub use unit::{Life, Unit};
+pub use unit::Unit;
 
 /// systemd made this directory if, and only if, it runs as the first process (`sd_booted(3)`).
 const BOOTED: &str = "/run/systemd/system";
@@ -27,7 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Time for a restart: stop and start of a service may take 90 s each before systemd ends them itself
 /// (`DefaultTimeoutStopSec`, `DefaultTimeoutStartSec` in systemd-system.conf(5)).
-const RESTART_PATIENCE: Duration = Duration::from_secs(190);
+pub const RESTART_PATIENCE: Duration = Duration::from_secs(190);
 
 /// What a restart that systemd carried out came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -31,6 +31,7 @@ use crate::drive::{Shell, drive};
 use crate::endpoint_slices::SliceWatch;
 use crate::fleet;
 use crate::guard::GuardLine;
+use crate::host::{host_name, seed};
 use crate::listeners::{self, Listener, Listeners};
 use crate::metrics::Metrics;
 use crate::probe::Prober;
@@ -293,9 +294,6 @@ pub(crate) fn settings(
     if config.kubeconfig.is_some() {
         live.push(Source::EndpointSlices);
     }
-    let started = std::time::SystemTime::now()
-        .duration_since(std::time::UNIX_EPOCH)
-        .map_or(0, |d| d.subsec_nanos());
     let place = hash_text(node);
     Settings {
         node: place,
@@ -313,8 +311,7 @@ pub(crate) fn settings(
         cut_window: config.cut_window,
         grace: config.grace,
         move_home: config.move_home,
-        // Agents that start together must not keep step.
-        seed: place ^ u64::from(started),
+        seed: seed(node),
     }
 }
 
@@ -330,12 +327,7 @@ pub(crate) fn name_watch(config: &Config) -> Option<NameWatch> {
 }
 
 pub(crate) fn node_name(config: &Config) -> String {
-    config.node_name.clone().unwrap_or_else(|| {
-        rustix::system::uname()
-            .nodename()
-            .to_string_lossy()
-            .into_owned()
-    })
+    config.node_name.clone().unwrap_or_else(host_name)
 }
 
 /// The machine has slept if its clock stood for longer than this.

@@ -35,11 +35,14 @@ fn is_trouble(action: &ActionStatus) -> bool {
         What::VerdictChanged => action
             .verdict
             .is_some_and(|v| matches!(v, Verdict::Silent | Verdict::Dead | Verdict::Foreign)),
+        What::NodeChanged => action.reason == holdfast_core::reason::Reason::NodeNotReady,
         What::ConnectionCut
         | What::ConnectionDrained
         | What::ConnectionUnused
         | What::Reloaded
         | What::ConnectionMoved
+        | What::ConnectionsSevered
+        | What::UnitRestarted
         | What::UpstreamAdded
         | What::UpstreamRemoved => false,
     }

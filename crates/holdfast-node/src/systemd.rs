@@ -64,6 +64,11 @@ pub(crate) fn stopping(time: Duration) {
 /// What is left to do after the last connection has ended takes milliseconds.
 const AFTER_DRAIN: Duration = Duration::from_secs(5);
 
+/// What `systemctl status` shows.
+pub(crate) fn tell(status: &str) {
+    notify(&[NotifyState::Status(status)]);
+}
+
 impl Supervisor {
     pub(crate) fn from_environment() -> Self {
         Self {
@@ -74,7 +79,7 @@ impl Supervisor {
     }
 
     /// The loop has just done its work.
-    pub(crate) fn alive(&mut self, life: Life) {
+    pub(crate) fn beat(&mut self) {
         if self
             .every
             .is_some_and(|every| self.pinged.elapsed() >= every)
@@ -82,9 +87,14 @@ impl Supervisor {
             self.pinged = Instant::now();
             notify(&[NotifyState::Watchdog]);
         }
+    }
+
+    /// The agent's loop has just done its work.
+    pub(crate) fn alive(&mut self, life: Life) {
+        self.beat();
         if self.told != Some(life) {
             self.told = Some(life);
-            notify(&[NotifyState::Status(life.as_str())]);
+            tell(life.as_str());
         }
     }
 }

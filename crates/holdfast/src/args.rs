@@ -36,8 +36,12 @@ pub enum Command {
     Lab(cmd::lab::Lab),
     /// Decide on given facts, and touch nothing
     Plan(cmd::plan::Plan),
+    /// Cure this node when the API server says that it is not ready
+    NodeCheck(cmd::node_check::NodeChecker),
     /// Send the clients of adopted kubeconfigs back to where they went before
     Release(cmd::adopt::Release),
     /// Show what the agent on this node knows, has done, and why
     Status(cmd::status::StatusOf),
+    /// Keep units off addresses that have left DNS
+    Watch(cmd::watch::Watcher),
 }

@@ -40,7 +40,9 @@ fn run(cli: Cli) -> Result<Outcome, Failure> {
         Command::Egress(egress) => cmd::egress::run(&egress, &mut out),
         Command::Lab(lab) => cmd::lab::run(lab, &mut out, &mut err),
         Command::Plan(plan) => cmd::plan::run(&plan, &mut std::io::stdin().lock(), &mut out),
+        Command::NodeCheck(check) => cmd::node_check::run(&check, &mut out),
         Command::Release(release) => cmd::adopt::release(&release, &mut out),
         Command::Status(status) => cmd::status::run(&status, &mut out),
+        Command::Watch(watch) => cmd::watch::run(&watch, &mut out),
     }
 }

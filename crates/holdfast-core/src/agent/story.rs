@@ -70,6 +70,25 @@ pub(super) fn verdict(
         | Reason::ReadyzOk
         | Reason::ReadyzFailed
         | Reason::Reset
+        | Reason::ApiForbids
+        | Reason::ApiUnreachable
+        | Reason::ApiUnusable
+        | Reason::Blind
+        | Reason::ClockWrong
+        | Reason::CredentialRefused
+        | Reason::FleetBudget
+        | Reason::FleetUnknown
+        | Reason::HoldDown
+        | Reason::NodeMissing
+        | Reason::NodeNotReady
+        | Reason::NodeReady
+        | Reason::RestartOff
+        | Reason::ShuttingDown
+        | Reason::StateUnknown
+        | Reason::UnitAbsent
+        | Reason::UnitFailed
+        | Reason::UnitStarting
+        | Reason::UnitStopped
         | Reason::WrongCertificate => format!("probe: {found}"),
     };
     let next = match change.to {

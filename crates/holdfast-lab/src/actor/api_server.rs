@@ -1,8 +1,8 @@
 //! A stand-in for a Kubernetes API server: TLS, HTTP/1.1 and HTTP/2, and as much of the API as a kubelet's
 //! heartbeat, a proxy's probe and `kubectl get nodes` need.
 //!
-//! Every response carries `x-lab-server: NAME`. Leases live in memory, each server with its own; a PUT is
-//! taken without a look at the resource version. The nodes are the holders of leases.
+//! Every response carries `x-lab-server: NAME`. Leases live in memory, each server with its own; a PUT that
+//! names another resource version than the stored one is a conflict. The nodes are the holders of leases.
 //!
 //! Orders:
 //!
@@ -13,6 +13,8 @@
 //! | `endpoints A:6443,B:6443` | replaces the endpoint slices of `default/kubernetes`, and tells their watchers |
 //! | `nodes 5000` | lists of nodes say that there are so many, beyond those that hold a lease |
 //! | `deny 403` | the objects of the API are refused with that status; `deny 0` ends it |
+//! | `node NAME True`, `False`, `Unknown`, `gone` | what the node's `Ready` condition is, or that there is no such node; `node NAME` leaves it to its lease |
+//! | `clock -1h` | the `Date` of answers is so far from this machine's; `clock 0s` ends it |
 //! | `count` | `{"ok":true,"requests":N,"connections_open":N,"handshakes":N}` |
 
 mod document;
@@ -101,12 +103,25 @@ fn obey(line: &str, state: &State) -> Result<Value, String> {
         ["delay", time] => state.set_delay(control::duration(time)?),
         ["endpoints"] => state.set_endpoints(&[]),
         ["endpoints", list] => state.set_endpoints(&control::addresses(list)?),
+        ["node", name] => state.set_node(name, None),
+        [
+            "node",
+            name,
+            condition @ ("True" | "False" | "Unknown" | "gone"),
+        ] => {
+            state.set_node(name, Some(condition));
+        }
+        ["clock", ahead] => state.set_clock(match ahead.strip_prefix('-') {
+            Some(behind) => -seconds(behind)?,
+            None => seconds(ahead)?,
+        }),
         ["nodes", count] => state.set_nodes(number(count)?),
         ["deny", status] => state.deny(number(status)?),
         ["count"] => return Ok(state.counts()),
         _ => {
             return Err(format!(
-                "found {line:?}, accepted: ready, not-ready, delay TIME, endpoints ADDRESS:PORT,…, nodes COUNT, deny STATUS, count"
+                "found {line:?}, accepted: ready, not-ready, delay TIME, endpoints ADDRESS:PORT,…, nodes COUNT, deny STATUS, \
+                 node NAME CONDITION, clock TIME, count"
             ));
         }
     }
@@ -116,6 +131,11 @@ fn obey(line: &str, state: &State) -> Result<Value, String> {
 fn number<N: std::str::FromStr>(text: &str) -> Result<N, String> {
     text.parse()
         .map_err(|_| format!("found {text:?}, accepted: a whole number"))
+}
+
+fn seconds(text: &str) -> Result<i64, String> {
+    let time = control::duration(text)?;
+    i64::try_from(time.as_secs()).map_err(|_| format!("found {text:?}, accepted: a shorter time"))
 }
 
 /// Serves one connection until either side ends it.

@@ -187,7 +187,10 @@ pub(super) fn deed(action: &ActionStatus, part: Option<&str>) -> (String, String
         | Deed::FailedHere
         | Deed::Reloaded
         | Deed::ReloadRefused
+        | Deed::ConnectionsSevered
+        | Deed::NodeChanged
         | Deed::SourceChanged
+        | Deed::UnitRestarted
         | Deed::UpstreamAdded
         | Deed::UpstreamRemoved
         | Deed::Withheld

@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use holdfast_core::restart::Life;
+
 /// The properties that are asked for (org.freedesktop.systemd1(5)).
-pub(super) const PROPERTIES: [&str; 11] = [
+pub(super) const PROPERTIES: [&str; 12] = [
     "ActiveState",
+    "ControlGroup",
     "LoadState",
     "MainPID",
     "NRestarts",
@@ -43,34 +46,10 @@ pub struct Unit {
     pub restart: String,
     /// Who may report for it: `none`, `main`, `exec` or `all`.
     pub notify_access: String,
+    /// Its cgroup, below the root of the tree; empty while it has none.
+    pub control_group: String,
     /// Its watchdog's interval, if it has one.
     pub watchdog: Option<Duration>,
-}
-
-/// Where in its life a unit is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Life {
-    /// It runs.
-    Running,
-    /// It is being started, or waits for its next start.
-    Starting,
-    /// It is being stopped.
-    Stopping,
-    /// It was stopped, or ended by itself in order, or was never started.
-    Stopped,
-    /// It ended with a failure, and systemd has given up on it.
-    Failed,
-    /// Its start limit was reached, and systemd has given up on it.
-    StartLimitHit,
-    /// There is no such unit, or it is masked.
-    Absent,
-}
-
-impl Life {
-    /// Whether its main process is at work.
-    pub const fn runs(self) -> bool {
-        matches!(self, Self::Running)
-    }
 }
 
 impl Unit {
@@ -130,6 +109,7 @@ impl Unit {
             kind: text("Type"),
             restart: text("Restart"),
             notify_access: text("NotifyAccess"),
+            control_group: text("ControlGroup"),
             watchdog: properties.get("WatchdogUSec").and_then(|v| span(v)),
         }
     }

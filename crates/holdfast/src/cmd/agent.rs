@@ -99,7 +99,7 @@ pub struct Agent {
     pub log_level: Option<LogLevel>,
 }
 
-fn log_format(text: &str) -> Result<LogFormat, String> {
+pub(super) fn log_format(text: &str) -> Result<LogFormat, String> {
     match text {
         "text" => Ok(LogFormat::Text),
         "json" => Ok(LogFormat::Json),
@@ -107,7 +107,7 @@ fn log_format(text: &str) -> Result<LogFormat, String> {
     }
 }
 
-fn log_level(text: &str) -> Result<LogLevel, String> {
+pub(super) fn log_level(text: &str) -> Result<LogLevel, String> {
     match text {
         "error" => Ok(LogLevel::Error),
         "warn" => Ok(LogLevel::Warn),
@@ -276,7 +276,7 @@ fn workers() -> usize {
 }
 
 /// Starts the log; gives the way to another level.
-fn start_log(format: LogFormat, level: LogLevel) -> impl Fn(LogLevel) + Send + Sync + 'static {
+pub(super) fn start_log(format: LogFormat, level: LogLevel) -> impl Fn(LogLevel) + Send + Sync + 'static {
     let (filter, handle) = reload::Layer::new(filter(level));
     let layer = tracing_subscriber::fmt::layer()
         .with_writer(io::stderr)

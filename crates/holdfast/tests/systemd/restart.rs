@@ -1,6 +1,7 @@
 //! Restarts over the system bus and through `systemctl`.
 
-use holdfast_linux::systemd::{Life, Restarted, Systemd, SystemdError};
+use holdfast_core::restart::Life;
+use holdfast_linux::systemd::{Restarted, Systemd, SystemdError};
 
 use crate::guest::Guest;
 

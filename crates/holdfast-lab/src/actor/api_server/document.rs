@@ -156,13 +156,23 @@ pub(super) fn failure(code: u16, reason: &str, message: &str) -> Value {
     })
 }
 
-/// A node that is as ready as its lease.
-pub(super) fn node(name: &str, created: &Value, revision: u64) -> Value {
+/// A node that has the condition which it was given, or is as ready as its lease.
+pub(super) fn node(name: &str, created: &Value, revision: u64, condition: Option<&str>) -> Value {
+    let (status, reason, message) = match condition {
+        Some("False") => ("False", "KubeletNotReady", "the kubelet says so"),
+        Some("Unknown") => (
+            "Unknown",
+            "NodeStatusUnknown",
+            "Kubelet stopped posting node status.",
+        ),
+        Some(_) => ("True", "KubeletReady", "kubelet is posting ready status"),
+        None => ("True", "LeaseHeld", "the node renews its lease"),
+    };
     let ready = json!({
         "type": "Ready",
-        "status": "True",
-        "reason": "LeaseHeld",
-        "message": "the node renews its lease",
+        "status": status,
+        "reason": reason,
+        "message": message,
     });
     json!({
         "kind": "Node",
@@ -195,6 +205,7 @@ pub(super) fn lease(
             "uid": name,
             "resourceVersion": revision.to_string(),
             "creationTimestamp": created,
+            "labels": given.pointer("/metadata/labels").unwrap_or(&json!({})),
         },
         "spec": given.get("spec").unwrap_or(&Value::Null),
     })

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use futures_util::StreamExt as _;
-use http::header::{CONTENT_TYPE, HeaderValue};
+use http::header::{CONTENT_TYPE, DATE, HeaderValue};
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Full, StreamBody};
@@ -39,6 +39,14 @@ pub(super) async fn answer(request: Request<Incoming>, state: Arc<State>) -> Res
     let mut response = dispatch(request, &state).await;
     if let Ok(name) = HeaderValue::from_str(&state.name) {
         response.headers_mut().insert(SERVER, name);
+    }
+    let ahead = state.clock();
+    if ahead != 0 {
+        let time = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(ahead);
+        let date = time.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string();
+        if let Ok(date) = HeaderValue::from_str(&date) {
+            response.headers_mut().insert(DATE, date);
+        }
     }
     response
 }
@@ -106,8 +114,8 @@ async fn object(
     }
 }
 
-/// Stores a lease. POST goes to the collection, PUT to the name; an existing lease is no conflict for
-/// PUT, and a missing one is created (coordination strategy `AllowCreateOnUpdate`).
+/// Stores a lease. POST goes to the collection, PUT to the name; an existing lease is no conflict for a
+/// PUT that names its version or none, and a missing one is created (coordination strategy `AllowCreateOnUpdate`).
 fn write_lease(place: &Place<'_>, body: &[u8], state: &State) -> Response<Body> {
     let lease: Value = match serde_json::from_slice(body) {
         Ok(lease) => lease,
@@ -132,7 +140,14 @@ fn write_lease(place: &Place<'_>, body: &[u8], state: &State) -> Response<Body> 
     } else {
         StatusCode::OK
     };
-    json(status, &state.store_lease(namespace, name, &lease))
+    match state.store_lease(namespace, name, &lease) {
+        Some(stored) => json(status, &stored),
+        None => refused(
+            StatusCode::CONFLICT,
+            "Conflict",
+            "the object has been modified; please apply your changes to the latest version",
+        ),
+    }
 }
 
 impl<'a> Place<'a> {
@@ -169,13 +184,19 @@ impl<'a> Place<'a> {
             let nodes = state.nodes();
             nodes
                 .iter()
-                .map(|(name, created)| document::node(name, created, revision))
+                .map(|(name, created)| {
+                    document::node(name, created, revision, state.condition(name).as_deref())
+                })
                 .collect()
         } else if self.kind == LEASE {
             state.leases(self.namespace)
         } else {
             watch::slices_in(self.namespace, &state.slices().borrow())
         };
+        if let Some(wanted) = watch::parameter(query, "labelSelector") {
+            let wanted = wanted.replace("%3D", "=");
+            items.retain(|item| has_label(item, &wanted));
+        }
         let mut left = 0;
         if self.kind == NODE {
             let limit = watch::parameter(query, "limit").and_then(|text| text.parse().ok());
@@ -197,7 +218,12 @@ impl<'a> Place<'a> {
         if self.kind == NODE {
             let nodes = state.nodes();
             let (name, created) = nodes.iter().find(|(known, _)| known == name)?;
-            Some(document::node(name, created, state.revision()))
+            Some(document::node(
+                name,
+                created,
+                state.revision(),
+                state.condition(name).as_deref(),
+            ))
         } else if self.kind == LEASE {
             state.lease(self.namespace?, name)
         } else if self.kind == ENDPOINT_SLICE && self.namespace == Some("default") {
@@ -206,6 +232,16 @@ impl<'a> Place<'a> {
             None
         }
     }
+}
+
+/// Whether the object has the label `KEY=VALUE`.
+fn has_label(object: &Value, wanted: &str) -> bool {
+    let (key, value) = wanted.split_once('=').unwrap_or((wanted, ""));
+    let labels = object.pointer("/metadata/labels");
+    labels
+        .and_then(|labels| labels.get(key))
+        .and_then(Value::as_str)
+        == Some(value)
 }
 
 fn asks_to_watch(query: &str) -> bool {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU16, AtomicU64, Ordering};
 use std::time::Duration;
 
 use http::StatusCode;
@@ -23,6 +23,10 @@ pub(super) struct State {
     revision: AtomicU64,
     /// By namespace and name.
     leases: Mutex<BTreeMap<(String, String), Value>>,
+    /// By name: the status of its `Ready` condition, or `gone`.
+    nodes: Mutex<BTreeMap<String, String>>,
+    /// How far the clock that answers tell is ahead, in seconds.
+    clock: AtomicI64,
     slices: watch::Sender<Slices>,
     /// Nodes that there are beyond those with a lease.
     more_nodes: AtomicU64,
@@ -61,6 +65,8 @@ impl State {
             delay: Mutex::new(Duration::ZERO),
             revision: AtomicU64::new(1),
             leases: Mutex::new(BTreeMap::new()),
+            nodes: Mutex::new(BTreeMap::new()),
+            clock: AtomicI64::new(0),
             slices: watch::Sender::new(slices),
             more_nodes: AtomicU64::new(0),
             denial: AtomicU16::new(0),
@@ -84,6 +90,29 @@ impl State {
 
     pub(super) fn set_delay(&self, delay: Duration) {
         *self.delay.lock() = delay;
+    }
+
+    /// Gives a node a condition of its own, or leaves it to its lease.
+    pub(super) fn set_node(&self, name: &str, condition: Option<&str>) {
+        let mut nodes = self.nodes.lock();
+        match condition {
+            Some(condition) => nodes.insert(name.to_owned(), condition.to_owned()),
+            None => nodes.remove(name),
+        };
+    }
+
+    /// The condition that a node was given.
+    pub(super) fn condition(&self, name: &str) -> Option<String> {
+        self.nodes.lock().get(name).cloned()
+    }
+
+    pub(super) fn set_clock(&self, ahead: i64) {
+        self.clock.store(ahead, Ordering::Relaxed);
+    }
+
+    /// How far the clock that answers tell is ahead, in seconds.
+    pub(super) fn clock(&self) -> i64 {
+        self.clock.load(Ordering::Relaxed)
     }
 
     /// The latest resource version.
@@ -139,29 +168,54 @@ impl State {
             .collect()
     }
 
-    /// Stores a lease and returns it as stored.
-    pub(super) fn store_lease(&self, namespace: &str, name: &str, given: &Value) -> Value {
-        let revision = self.next_revision();
+    /// Stores a lease and returns it as stored; `None` if it is another one by now than the one that the
+    /// writer read (`metadata.resourceVersion`).
+    pub(super) fn store_lease(&self, namespace: &str, name: &str, given: &Value) -> Option<Value> {
         let key = (namespace.to_owned(), name.to_owned());
         let mut leases = self.leases.lock();
+        let version = |lease: &Value| {
+            let version = lease
+                .pointer("/metadata/resourceVersion")
+                .and_then(Value::as_str);
+            version
+                .filter(|version| !version.is_empty())
+                .map(str::to_owned)
+        };
+        let read = version(given);
+        if read.is_some() && read != leases.get(&key).and_then(version) {
+            return None;
+        }
+        let revision = self.next_revision();
         let created = leases
             .get(&key)
             .and_then(|old| old.pointer("/metadata/creationTimestamp").cloned())
             .unwrap_or_else(|| json!(document::now()));
         let lease = document::lease(namespace, name, revision, &created, given);
         leases.insert(key, lease.clone());
-        lease
+        Some(lease)
     }
 
-    /// The names of the nodes that hold a lease here, with the time of their first.
+    /// The names of the nodes that hold a lease here or were given a condition, with the time of their
+    /// first lease.
     pub(super) fn nodes(&self) -> Vec<(String, Value)> {
-        self.leases(Some(document::NODE_LEASES))
+        let mut nodes: BTreeMap<String, Value> = self
+            .leases(Some(document::NODE_LEASES))
             .iter()
             .filter_map(|lease| {
                 let name = lease.pointer("/metadata/name")?.as_str()?.to_owned();
                 Some((name, lease.pointer("/metadata/creationTimestamp")?.clone()))
             })
-            .collect()
+            .collect();
+        for (name, condition) in self.nodes.lock().iter() {
+            if condition == "gone" {
+                nodes.remove(name);
+            } else {
+                nodes
+                    .entry(name.clone())
+                    .or_insert_with(|| json!(document::now()));
+            }
+        }
+        nodes.into_iter().collect()
     }
 
     pub(super) fn counts(&self) -> Value {
