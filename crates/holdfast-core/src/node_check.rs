@@ -258,9 +258,10 @@ impl NodeCheck {
     fn look(&mut self, step: Step) {
         self.step = step;
         self.actions.push_back(Action::Look {
-            purpose: match step {
-                Step::Confirming => Purpose::Restart,
-                _ => Purpose::Sever,
+            purpose: if step == Step::Confirming {
+                Purpose::Restart
+            } else {
+                Purpose::Sever
             },
         });
     }

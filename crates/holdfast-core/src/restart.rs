@@ -150,7 +150,7 @@ impl Restarts {
                     ago.as_secs(),
                     limits.hold_down.as_secs()
                 ),
-                again: Some(now + (limits.hold_down - ago)),
+                again: Some(now + limits.hold_down.saturating_sub(ago)),
             });
         }
         let counted = limits.most as usize;

@@ -369,7 +369,7 @@ fn restarts_can_be_switched_off() {
 
 #[test]
 fn a_hold_down_of_an_earlier_process_holds() {
-    let past = BTreeMap::from([(KUBELET.to_owned(), Duration::from_secs(60))]);
+    let past = BTreeMap::from([(KUBELET.to_owned(), Duration::from_mins(1))]);
     let mut world = World::new(settings());
     world.check = NodeCheck::new(settings(), &past);
     world.run(530);

@@ -138,9 +138,10 @@ impl World {
                 None
             }
             Action::Resolve { source } => {
-                let answer = match source {
-                    Source::DnsA => (self.answer)(self.now),
-                    _ => Answer::NoRecords { lifetime: None },
+                let answer = if source == Source::DnsA {
+                    (self.answer)(self.now)
+                } else {
+                    Answer::NoRecords { lifetime: None }
                 };
                 Some(Input::Resolved { source, answer })
             }

@@ -110,11 +110,10 @@ impl Api {
                     self.replace(number, &version, Some(&self.node), now).await
                 }
             };
-            match written.map_err(unknown)? {
-                Some(number) => return Ok(number),
-                // Somebody was quicker: read again, decide again.
-                None => tracing::debug!("the place was taken meanwhile"),
+            if let Some(number) = written.map_err(unknown)? {
+                return Ok(number);
             }
+            // Somebody was quicker: read again, decide again.
         }
         Err(unknown(format!(
             "{TRIES} times in a row another node was quicker"

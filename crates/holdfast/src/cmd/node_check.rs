@@ -78,7 +78,7 @@ pub struct NodeChecker {
         long,
         value_name = "NAMESPACE",
         env = "HOLDFAST_NODE_CHECK_NAMESPACE",
-        default_value = "kube-system"
+        default_value = "holdfast"
     )]
     lease_namespace: String,
     /// File for the latest restarts
@@ -185,10 +185,14 @@ fn explain(error: StartError) -> Failure {
 fn once(arguments: &NodeChecker, out: &mut impl Write) -> Result<Outcome, Failure> {
     let (kubeconfig, node_name) = (arguments.kubeconfig()?, arguments.node());
     let reply = run_to_end(node::ask_once(&kubeconfig, &node_name))?.map_err(explain)?;
-    let (ready, clock) = match &reply {
-        Reply::Node { ready, clock, .. } => (Some(*ready == Ready::True), *clock),
-        _ => (None, None),
-    };
+    let (mut ready, mut clock_s) = (None, None);
+    if let Reply::Node {
+        ready: says, clock, ..
+    } = &reply
+    {
+        ready = Some(*says == Ready::True);
+        clock_s = *clock;
+    }
     let text = match arguments.output {
         Output::Text => format!("{node_name}: {}\n", reply.words()),
         Output::Json => {
@@ -196,7 +200,7 @@ fn once(arguments: &NodeChecker, out: &mut impl Write) -> Result<Outcome, Failur
                 "node": node_name,
                 "ready": ready,
                 "answer": reply.words(),
-                "clock_s": clock,
+                "clock_s": clock_s,
             });
             format!("{answer:#}\n")
         }

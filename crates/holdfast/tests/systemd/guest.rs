@@ -4,6 +4,7 @@
 
 use std::fs;
 use std::io::{ErrorKind, Write as _};
+use std::os::fd::AsFd as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -12,6 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, getuid, kill_process};
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use tempfile::TempDir;
 
 /// Longer than any single step takes, on a busy machine too.
@@ -71,6 +73,11 @@ impl Guest {
     /// Boots a machine with these units, all of which start with it unless their name begins with `-`.
     /// `None`, and a loud word, where that can't be done.
     pub(crate) fn boot(units: &[(&str, &str)]) -> Option<Self> {
+        Self::boot_with(units, |_| {})
+    }
+
+    /// The same; `prepare` is given the shared folder before anything runs.
+    pub(crate) fn boot_with(units: &[(&str, &str)], prepare: impl FnOnce(&Path)) -> Option<Self> {
         if let Err(why) = can_boot() {
             // This is not captured, as the print macros are.
             writeln!(std::io::stderr(), "SKIPPED: {why}").unwrap();
@@ -98,6 +105,7 @@ impl Guest {
             fs::write(path, text).unwrap();
         }
         fs::write(folder.path().join("units/guest.target"), target).unwrap();
+        prepare(&folder.path().join("shared"));
         let cgroup = own_cgroup();
         let launcher = Command::new("setpriv")
             // A test that is killed takes its machine along.
@@ -173,6 +181,26 @@ impl Guest {
         let shown = self.systemctl(&["show", "--value", "--property", property, unit]);
         assert_eq!((shown.code, shown.err.as_str()), (Some(0), ""), "{unit}");
         shown.out.trim().to_owned()
+    }
+
+    /// What a unit has written to the journal.
+    pub(crate) fn journal(&self, unit: &str) -> String {
+        let order = ["--no-pager", "--output=cat", "--unit", unit];
+        self.run("journalctl", &order).out
+    }
+
+    /// Does `work` on a thread in the guest's network: a socket that it opens stays there.
+    pub(crate) fn in_its_network<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        let path = format!("/proc/{}/ns/net", self.first.as_raw_pid());
+        let namespace = fs::File::open(path).unwrap();
+        thread::scope(|scope| {
+            let inside = scope.spawn(move || {
+                let kind = Some(LinkNameSpaceType::Network);
+                move_into_link_name_space(namespace.as_fd(), kind).unwrap();
+                work()
+            });
+            inside.join().unwrap()
+        })
     }
 }
 

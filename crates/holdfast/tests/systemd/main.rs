@@ -1,8 +1,15 @@
-//! What Holdfast asks of systemd, against a real systemd as the first process of a machine of the test's own.
+//! What Holdfast asks of systemd, and does to units, against a real systemd as the first process of a machine
+//! of the test's own.
 
 #[cfg(test)]
 mod agent;
 #[cfg(test)]
 mod guest;
 #[cfg(test)]
+mod hardening;
+#[cfg(test)]
+mod node;
+#[cfg(test)]
 mod restart;
+#[cfg(test)]
+mod watch;

@@ -205,7 +205,7 @@ pub(super) fn lease(
             "uid": name,
             "resourceVersion": revision.to_string(),
             "creationTimestamp": created,
-            "labels": given.pointer("/metadata/labels").unwrap_or(&json!({})),
+            "labels": given.pointer("/metadata/labels").unwrap_or(&Value::Null),
         },
         "spec": given.get("spec").unwrap_or(&Value::Null),
     })
