@@ -34,10 +34,10 @@ pub enum Command {
     Egress(cmd::egress::Egress),
     /// Meet real faults in worlds of network namespaces, and measure
     Lab(cmd::lab::Lab),
-    /// Decide on given facts, and touch nothing
-    Plan(cmd::plan::Plan),
     /// Cure this node when the API server says that it is not ready
     NodeCheck(cmd::node_check::NodeChecker),
+    /// Decide on given facts, and touch nothing
+    Plan(cmd::plan::Plan),
     /// Send the clients of adopted kubeconfigs back to where they went before
     Release(cmd::adopt::Release),
     /// Show what the agent on this node knows, has done, and why

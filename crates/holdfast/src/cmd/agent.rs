@@ -276,7 +276,10 @@ fn workers() -> usize {
 }
 
 /// Starts the log; gives the way to another level.
-pub(super) fn start_log(format: LogFormat, level: LogLevel) -> impl Fn(LogLevel) + Send + Sync + 'static {
+pub(super) fn start_log(
+    format: LogFormat,
+    level: LogLevel,
+) -> impl Fn(LogLevel) + Send + Sync + 'static {
     let (filter, handle) = reload::Layer::new(filter(level));
     let layer = tracing_subscriber::fmt::layer()
         .with_writer(io::stderr)

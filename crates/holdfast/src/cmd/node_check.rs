@@ -170,7 +170,7 @@ pub(crate) fn run(arguments: &NodeChecker, out: &mut impl Write) -> Result<Outco
         return once(arguments, out);
     }
     let options = arguments.options()?;
-    start_log(arguments.log_format, arguments.log_level);
+    let _level = start_log(arguments.log_format, arguments.log_level);
     run_to_end(node::run(options, env!("CARGO_PKG_VERSION")))?.map_err(explain)?;
     Ok(Outcome::Held)
 }

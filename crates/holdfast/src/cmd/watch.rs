@@ -243,7 +243,7 @@ pub(crate) fn run(arguments: &Watcher, out: &mut impl Write) -> Result<Outcome, 
         return show(arguments, out);
     }
     let options = arguments.options()?;
-    start_log(arguments.log_format, arguments.log_level);
+    let _level = start_log(arguments.log_format, arguments.log_level);
     let ended = run_to_end(node::run(options, env!("CARGO_PKG_VERSION")))?;
     match ended {
         Ok(()) => Ok(Outcome::Held),

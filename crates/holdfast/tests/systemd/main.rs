@@ -10,6 +10,8 @@ mod hardening;
 #[cfg(test)]
 mod node;
 #[cfg(test)]
+mod node_check;
+#[cfg(test)]
 mod restart;
 #[cfg(test)]
 mod watch;
