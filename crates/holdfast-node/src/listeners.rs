@@ -168,12 +168,6 @@ impl Listeners {
 }
 
 async fn accept(listener: Listener, doorway: Doorway, stop: CancellationToken) {
-    // Before the agent's first word nothing could serve a client; it waits in the backlog meanwhile.
-    let mut candidates = doorway.candidates.clone();
-    tokio::select! {
-        () = stop.cancelled() => return,
-        _ = candidates.changed() => {}
-    }
     loop {
         let accepted = tokio::select! {
             () = stop.cancelled() => return,
