@@ -20,7 +20,7 @@ pub mod dns;
 pub mod observer;
 
 mod control;
-mod port;
+pub(crate) mod port;
 mod stamp;
 pub(crate) mod tls;
 

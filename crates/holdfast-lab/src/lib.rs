@@ -6,6 +6,7 @@
 //! [`mod@bench`] measures what a data path costs where nothing goes wrong.
 
 pub mod actor;
+pub mod azure;
 pub mod bench;
 pub mod certificates;
 pub mod fault;

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use super::id::Id;
 use super::inventory::{Inventory, Listing};
@@ -58,6 +59,15 @@ pub enum FolderError {
 
 /// The lists of a folder.
 pub fn read(folder: &Path) -> Result<Inventory, FolderError> {
+    let mut inventory = Inventory::default();
+    for path in &paths(folder)? {
+        read_file(path, &mut inventory)?;
+    }
+    Ok(inventory)
+}
+
+/// The files of a folder, in order, so that the same folder always gives the same inventory.
+fn paths(folder: &Path) -> Result<Vec<PathBuf>, FolderError> {
     let unreadable = |source| FolderError::Read {
         path: folder.to_owned(),
         source,
@@ -78,20 +88,34 @@ pub fn read(folder: &Path) -> Result<Inventory, FolderError> {
             accepted: Listing::ALL.map(Listing::file).join(", "),
         });
     }
-    // In order, so that the same folder always gives the same inventory.
     paths.sort();
-    let mut inventory = Inventory::default();
-    for path in &paths {
-        read_file(path, &mut inventory)?;
-    }
-    Ok(inventory)
+    Ok(paths)
+}
+
+/// The lists of a folder as they are, for who keeps every field.
+pub fn lists(folder: &Path) -> Result<Vec<(Listing, Vec<Value>)>, FolderError> {
+    let files = paths(folder)?;
+    let read = files.iter().map(|path| {
+        let bytes = contents(path)?;
+        let listing = recognise(path, &bytes)?;
+        let file = File {
+            path,
+            bytes: &bytes,
+        };
+        Ok((listing, file.list(listing)?))
+    });
+    read.collect()
+}
+
+fn contents(path: &Path) -> Result<Vec<u8>, FolderError> {
+    fs::read(path).map_err(|source| FolderError::Read {
+        path: path.to_owned(),
+        source,
+    })
 }
 
 fn read_file(path: &Path, inventory: &mut Inventory) -> Result<(), FolderError> {
-    let bytes = fs::read(path).map_err(|source| FolderError::Read {
-        path: path.to_owned(),
-        source,
-    })?;
+    let bytes = contents(path)?;
     let found = recognise(path, &bytes)?;
     let file = File {
         path,

@@ -1,6 +1,7 @@
 //! `holdfast lab`: worlds of network namespaces in which Holdfast meets real faults and is measured.
 
 mod actor;
+mod azure;
 mod bench;
 mod goals;
 mod matrix;
@@ -44,6 +45,8 @@ enum What {
     Goals(goals::Goals),
     /// Measure what the data path costs beside its peers, on this machine
     Bench(bench::Bench),
+    /// Stand in for Azure Resource Manager on this machine, with the egress model as its data plane
+    Azure(azure::Azure),
     /// List the built-in scenarios
     List(ListArguments),
     /// Print a built-in scenario's file, to read it or to write one of your own
@@ -131,6 +134,7 @@ pub fn run(lab: Lab, out: &mut impl Write, err: &mut impl Write) -> Result<Outco
         What::Run(arguments) => run_scenarios(&arguments, out, err),
         What::Matrix(arguments) => matrix::run(&arguments, out, err),
         What::Goals(arguments) => goals::run(&arguments, out, err),
+        What::Azure(arguments) => azure::run(arguments, out),
         What::Bench(arguments) => bench::run(&arguments, out, err),
         What::List(arguments) => list(&arguments, out).map(|()| Outcome::Held),
         What::Show { name } => show(&name, out).map(|()| Outcome::Held),
