@@ -173,7 +173,11 @@ fn accepts(field: &Field) -> Result<String> {
             .map(|error| error.accepted))
     };
     // Where a question mark can't even be read, a time is wanted: one that is too long.
-    let accepted = attempt(absurd).or_else(|_| attempt(json!("10000h")))?;
+    let is_number = absurd.is_number();
+    let mut accepted = attempt(absurd).or_else(|_| attempt(json!("10000h")))?;
+    if is_number && accepted.is_none() {
+        accepted = attempt(json!(0))?;
+    }
     ensure!(
         accepted.is_some() || field.path == "nodeName",
         "{} accepts anything, it seems: write here what it does accept",
