@@ -3,10 +3,18 @@
 use crate::guest::Guest;
 
 /// What is shipped, and may be 2.0 at most.
-const UNITS: [(&str, &str); 2] = [
+const UNITS: [(&str, &str); 4] = [
     (
         "holdfast-agent.service",
         include_str!("../../../../deploy/systemd/holdfast-agent.service"),
+    ),
+    (
+        "holdfast-guard.service",
+        include_str!("../../../../deploy/systemd/holdfast-guard.service"),
+    ),
+    (
+        "holdfast-node-check.service",
+        include_str!("../../../../deploy/systemd/holdfast-node-check.service"),
     ),
     (
         "holdfast-watch.service",

@@ -5,6 +5,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpListener;
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
+use holdfast_lab::certificates::Certificates;
 use serde_json::Value;
 
 use crate::guest::{Guest, eventually};
@@ -22,7 +23,7 @@ pub(crate) const PORT: u16 = 6443;
 pub(crate) struct Node {
     pub(crate) guest: Guest,
     /// What the kubelet connects to: accepts, and never answers.
-    _servers: Vec<TcpListener>,
+    servers: Vec<TcpListener>,
 }
 
 /// A unit for the stand-in called `name`, with more lines for its service.
@@ -37,6 +38,19 @@ pub(crate) fn stand_in(name: &str, more: &str) -> String {
 impl Node {
     /// Boots it, and waits until the kubelet has its connection to 127.0.0.11.
     pub(crate) fn boot(units: &[(&str, &str)]) -> Option<Self> {
+        let mut node = Self::prepare(units)?;
+        node.servers = node.guest.in_its_network(|| {
+            let listen = |last| TcpListener::bind((format!("127.0.0.{last}"), PORT)).unwrap();
+            vec![listen(11), listen(12)]
+        });
+        node.start_kubelet();
+        // It is ready once it has its connection, which takes a server.
+        node.until("kubelet", "connected 127.0.0.11");
+        Some(node)
+    }
+
+    /// Boots it without anybody for the kubelet to connect to, and so without a kubelet.
+    pub(crate) fn prepare(units: &[(&str, &str)]) -> Option<Self> {
         let kubelet = stand_in("kubelet", "");
         let mut all = vec![("-kubelet.sh", SCRIPT)];
         if !units.iter().any(|(name, _)| *name == "-kubelet.service") {
@@ -50,19 +64,43 @@ impl Node {
             )
             .unwrap();
         })?;
-        let servers = guest.in_its_network(|| {
-            let listen = |last| TcpListener::bind((format!("127.0.0.{last}"), PORT)).unwrap();
-            vec![listen(11), listen(12)]
-        });
-        let node = Self {
+        Some(Self {
             guest,
-            _servers: servers,
-        };
-        // It is ready once it has its connection, which takes a server.
-        let started = node.guest.systemctl(&["start", "kubelet.service"]);
+            servers: Vec::new(),
+        })
+    }
+
+    pub(crate) fn start_kubelet(&self) {
+        let started = self.guest.systemctl(&["start", "kubelet.service"]);
         assert_eq!(started.code, Some(0), "{started:?}");
-        node.until("kubelet", "connected 127.0.0.11");
-        Some(node)
+    }
+
+    /// API servers inside, on 127.0.0.11, 127.0.0.12 and so on; all have one certificate, and
+    /// `/shared/ca.crt` is its CA's.
+    pub(crate) fn api_servers(&self, count: u8) -> Vec<Actor> {
+        Certificates::make(&self.guest.shared(""), NAME, &[]).unwrap();
+        (1..=count)
+            .map(|number| {
+                self.actor(&[
+                    "api-server",
+                    &format!("--name=cp{number}"),
+                    &format!("--listen=127.0.0.{}:{PORT}", 10 + number),
+                    "--cert=/shared/server.crt",
+                    "--key=/shared/server.key",
+                ])
+            })
+            .collect()
+    }
+
+    /// Stops the API server of that number where it is: its kernel goes on accepting.
+    pub(crate) fn hang_server(&self, number: u8) {
+        let script = format!(
+            "for process in /proc/[0-9]*; do
+                grep -qzx -- --name=cp{number} $process/cmdline && kill -STOP ${{process#/proc/}}
+            done 2> /dev/null; true"
+        );
+        let done = self.guest.run("bash", &["-c", &script]);
+        assert_eq!(done.code, Some(0), "{done:?}");
     }
 
     /// Where the stand-in connects from now on.
@@ -89,6 +127,14 @@ impl Node {
     pub(crate) fn process(&self, unit: &str) -> (u32, u32) {
         let number = |property| self.guest.property(unit, property).parse().unwrap();
         (number("MainPID"), number("NRestarts"))
+    }
+
+    /// How many descriptors its main process has open.
+    pub(crate) fn descriptors(&self, unit: &str) -> usize {
+        let folder = format!("/proc/{}/fd", self.process(unit).0);
+        let listed = self.guest.run("ls", &[&folder]);
+        assert_eq!(listed.code, Some(0), "{listed:?}");
+        listed.out.lines().count()
     }
 
     /// Waits until the journal of a unit has this text.

@@ -8,7 +8,12 @@ use holdfast_lab::certificates::Certificates;
 use crate::guest::eventually;
 use crate::node::{Actor, NAME, Node};
 
-const CHECK: &str = "check.service";
+/// The unit as it is shipped.
+const SHIPPED: &str = include_str!("../../../../deploy/systemd/holdfast-node-check.service");
+
+const CHECK: &str = "holdfast-node-check.service";
+
+const SECOND: &str = "second.service";
 
 /// Longer than a check takes from the third answer to a restart.
 const LONG: Duration = Duration::from_secs(12);
@@ -25,17 +30,23 @@ contexts:
 ";
 
 /// The check of one node, every second, with as little waiting as is accepted.
-fn check(node: &str, more: &str) -> String {
+fn settings(node: &str) -> String {
     format!(
-        "[Unit]\nDefaultDependencies=no\n[Service]\nType=notify\n\
-         ExecStart=/usr/local/bin/holdfast node-check --kubeconfig /shared/kubeconfig --node-name {node} \
-         --interval 1s --settle 3s --spread 0s {more}\n"
+        "[Service]\n\
+         Environment=HOLDFAST_KUBECONFIG=/shared/kubeconfig HOLDFAST_NODE_NAME={node}\n\
+         Environment=HOLDFAST_NODE_CHECK_INTERVAL=1s HOLDFAST_NODE_CHECK_SETTLE=3s\n\
+         Environment=HOLDFAST_NODE_CHECK_SPREAD=0s\n"
     )
 }
 
-fn boot(more: &str) -> Option<(Node, Actor)> {
-    let unit = check("node1", more);
-    let node = Node::boot(&[("-check.service", &unit)])?;
+fn boot() -> Option<(Node, Actor)> {
+    let node = Node::boot(&[
+        ("-holdfast-node-check.service", SHIPPED),
+        (
+            "-holdfast-node-check.service.d/test.conf",
+            &settings("node1"),
+        ),
+    ])?;
     let api = api(&node);
     Some((node, api))
 }
@@ -75,10 +86,13 @@ fn start(node: &Node, unit: &str) {
 
 #[test]
 fn an_unready_node_is_severed_first_and_when_that_helps_never_restarted() {
-    let Some((node, mut api)) = boot("") else {
+    let Some((node, mut api)) = boot() else {
         return;
     };
-    let before = node.process("kubelet.service");
+    let before = (
+        node.process("kubelet.service"),
+        node.descriptors("kubelet.service"),
+    );
     start(&node, CHECK);
     node.move_home("kubelet", "127.0.0.12");
     api.order("node node1 Unknown");
@@ -87,7 +101,11 @@ fn an_unready_node_is_severed_first_and_when_that_helps_never_restarted() {
     api.order("node node1 True");
     node.says(CHECK, "node-ready");
     sleep(LONG);
-    assert_eq!(node.process("kubelet.service"), before);
+    let after = (
+        node.process("kubelet.service"),
+        node.descriptors("kubelet.service"),
+    );
+    assert_eq!(after, before);
     let journal = node.guest.journal(CHECK);
     assert!(journal.contains("connections-severed"), "{journal}");
     assert!(!journal.contains("unit-restarted"), "{journal}");
@@ -95,7 +113,7 @@ fn an_unready_node_is_severed_first_and_when_that_helps_never_restarted() {
 
 #[test]
 fn when_severing_does_not_help_it_is_restarted_once_and_the_place_is_given_back() {
-    let Some((node, mut api)) = boot("") else {
+    let Some((node, mut api)) = boot() else {
         return;
     };
     let before = node.process("kubelet.service");
@@ -115,7 +133,7 @@ fn when_severing_does_not_help_it_is_restarted_once_and_the_place_is_given_back(
 
 #[test]
 fn what_is_not_known_for_sure_touches_nothing_and_is_said() {
-    let Some((node, mut api)) = boot("") else {
+    let Some((node, mut api)) = boot() else {
         return;
     };
     let before = node.process("kubelet.service");
@@ -125,12 +143,15 @@ fn what_is_not_known_for_sure_touches_nothing_and_is_said() {
         ("deny 403", "deny 0", "api-forbids"),
         ("deny 500", "deny 0", "api-unusable"),
         ("node node1 gone", "node node1 Unknown", "node-missing"),
-        ("clock -1h", "clock 0s", "clock-wrong"),
+        ("clock -60m", "clock 0s", "clock-wrong"),
     ] {
         api.order(order);
         start(&node, CHECK);
         node.says(CHECK, reason);
         sleep(Duration::from_secs(5));
+        let journal = node.guest.journal(CHECK);
+        let lines = journal.lines().filter(|line| line.contains(reason));
+        assert_eq!(lines.count(), 1, "{journal}");
         node.guest.systemctl(&["stop", CHECK]);
         api.order(heal);
     }
@@ -149,7 +170,7 @@ fn what_is_not_known_for_sure_touches_nothing_and_is_said() {
 
 #[test]
 fn s8_a_kubelet_that_was_stopped_by_hand_stays_stopped() {
-    let Some((node, mut api)) = boot("") else {
+    let Some((node, mut api)) = boot() else {
         return;
     };
     api.order("node node1 Unknown");
@@ -162,7 +183,7 @@ fn s8_a_kubelet_that_was_stopped_by_hand_stays_stopped() {
 
 #[test]
 fn s8_nothing_is_restarted_while_logind_prepares_for_a_shutdown() {
-    let Some((node, mut api)) = boot("") else {
+    let Some((node, mut api)) = boot() else {
         return;
     };
     let hold = "mkdir -p /run/systemd/logind.conf.d
@@ -189,13 +210,17 @@ fn s8_nothing_is_restarted_while_logind_prepares_for_a_shutdown() {
 
 #[test]
 fn s9_of_two_nodes_with_one_place_one_restarts_and_the_other_waits() {
+    let second = settings("node2")
+        + "RuntimeDirectory=second\n\
+           Environment=HOLDFAST_NODE_CHECK_STATE_FILE=/run/second/restarts.json\n";
     let units = [
-        check("node1", ""),
-        check("node2", "--state-file /run/second.json"),
-    ];
-    let units = [
-        ("-check.service", units[0].as_str()),
-        ("-second.service", units[1].as_str()),
+        ("-holdfast-node-check.service", SHIPPED),
+        (
+            "-holdfast-node-check.service.d/test.conf",
+            &settings("node1"),
+        ),
+        ("-second.service", SHIPPED),
+        ("-second.service.d/test.conf", &second),
     ];
     let Some(node) = Node::boot(&units) else {
         return;
@@ -206,15 +231,15 @@ fn s9_of_two_nodes_with_one_place_one_restarts_and_the_other_waits() {
         api.order(&format!("node {name} Unknown"));
     }
     start(&node, CHECK);
-    start(&node, "second.service");
+    start(&node, SECOND);
     let restarted = |unit| node.guest.journal(unit).contains("unit-restarted");
     eventually("one has restarted", || {
-        (restarted(CHECK) || restarted("second.service")).then_some(())
+        (restarted(CHECK) || restarted(SECOND)).then_some(())
     });
     sleep(LONG);
-    let (one, other) = (restarted(CHECK), restarted("second.service"));
+    let (one, other) = (restarted(CHECK), restarted(SECOND));
     assert!(one != other, "{one} {other}");
-    let waits = if one { "second.service" } else { CHECK };
+    let waits = if one { SECOND } else { CHECK };
     node.says(waits, "fleet-budget");
     // The one that was restarted is ready: its place is free.
     let ready = if one { "node1" } else { "node2" };
@@ -224,7 +249,7 @@ fn s9_of_two_nodes_with_one_place_one_restarts_and_the_other_waits() {
 
 #[test]
 fn asking_once_tells_the_condition_and_the_exit_code() {
-    let Some((node, mut api)) = boot("") else {
+    let Some((node, mut api)) = boot() else {
         return;
     };
     let once = |more: &[&str]| {

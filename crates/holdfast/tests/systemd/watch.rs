@@ -60,6 +60,7 @@ fn a_kubelet_on_an_address_that_left_is_severed_and_goes_on_as_the_same_process(
     let Some(node) = boot("") else { return };
     let mut dns = node.dns("127.0.0.11");
     let before = node.process("kubelet.service");
+    let descriptors = node.descriptors("kubelet.service");
     start(&node);
     let status = node.guest.property(WATCH, "StatusText");
     assert!(status.contains("1 addresses, 0 left DNS"), "{status}");
@@ -68,6 +69,7 @@ fn a_kubelet_on_an_address_that_left_is_severed_and_goes_on_as_the_same_process(
     let pid = node.until("kubelet", "connected 127.0.0.12");
     sleep(LONG);
     assert_eq!(node.process("kubelet.service"), before);
+    assert_eq!(node.descriptors("kubelet.service"), descriptors);
     assert_eq!(pid, before.0);
     assert_eq!(
         node.log("kubelet").lines().count(),
