@@ -21,6 +21,7 @@ use crate::status::{Source, Verdict, What};
 
 mod cutting;
 mod doubt;
+mod fallback;
 mod fleet;
 mod guarded;
 mod homing;
@@ -32,9 +33,11 @@ mod telling;
 mod view;
 mod wire;
 
+pub use fallback::{Fallback, UnitSeen};
 pub use fleet::interval;
 pub use protocol::{
-    Action, ConnectionId, DialFailure, Input, LITTLE, MOMENTS, SILENT, Settings, Shortage, Traffic,
+    Action, ConnectionId, DialFailure, Input, LITTLE, MOMENTS, Power, SILENT, Settings, Shortage,
+    Traffic,
 };
 pub use view::Identity;
 pub use wire::Wire;
@@ -102,6 +105,7 @@ pub struct Agent {
     often_met: BTreeMap<OftenMet, TokenBucket>,
     recuts: TokenBucket,
     homing: homing::Homing,
+    repairs: fallback::Repairs,
     journal: Journal,
     memory: memory::Memory,
     /// Nodes of the cluster, once an API server has counted them.
@@ -137,6 +141,7 @@ impl Agent {
             often_met: BTreeMap::new(),
             recuts: guarded::recut_limit(),
             homing: homing::Homing::new(),
+            repairs: fallback::Repairs::new(settings.fallback.clone(), settings.seed),
             sources,
             upstreams: BTreeMap::new(),
             connections: BTreeMap::new(),
@@ -423,6 +428,7 @@ impl Agent {
         }
         self.probe(now);
         self.cut_and_drain(now);
+        self.repair(now);
         self.move_home(now);
         self.tell_what_was_held_back(now);
         self.forget(now);
@@ -547,6 +553,7 @@ impl Machine for Agent {
                 connection,
                 upstream,
             } => self.attach(connection, upstream, None),
+            Input::Answered { connection } => self.answered(connection),
             Input::CutFailed { connection, why } => self.cut_failed(now, connection, why),
             Input::Closed { connection } => {
                 self.connections.remove(&connection);
@@ -560,8 +567,8 @@ impl Machine for Agent {
             Input::Guarded {
                 connection,
                 upstream,
-                dry_run,
-            } => self.guard(now, connection, upstream, dry_run),
+                power,
+            } => self.guard(now, connection, upstream, power),
             Input::FleetCounted { nodes } => self.count_fleet(nodes),
             Input::Located { upstream, here } => {
                 if let Some(upstream) = self.upstreams.get_mut(&upstream) {
@@ -595,6 +602,8 @@ impl Machine for Agent {
                     self.write(now, entry);
                 }
             }
+            Input::UnitRestarted { unit, result } => self.unit_restarted(now, &unit, result),
+            Input::UnitSeen { unit, seen } => self.unit_seen(now, &unit, seen),
             Input::Unused { evidence } => {
                 if self.is_news(now, OftenMet::Unused) {
                     self.write(now, story::unused(evidence));
@@ -619,6 +628,7 @@ impl Machine for Agent {
             .chain(self.next_cut())
             .chain(self.memory.next_look())
             .chain(self.next_move())
+            .chain(self.repairs.next())
             .chain(self.next_telling())
             .min()
             // What is due and was not done waits for something else: waking at once would spin.

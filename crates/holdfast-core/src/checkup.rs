@@ -130,6 +130,8 @@ pub enum Subject {
     Listener,
     /// Descriptors that the agent may open.
     Descriptors,
+    /// What the guard needs to see sockets, to tell whose they are, and to abort them.
+    Guard,
     /// The time that a lost path may keep heartbeats away.
     Budget,
     /// One kubeconfig of a client on this node.
@@ -149,6 +151,7 @@ impl Subject {
             Self::ServerName => "server-name",
             Self::Listener => "listener",
             Self::Descriptors => "descriptors",
+            Self::Guard => "guard",
             Self::Budget => "budget",
             Self::Kubeconfig => "kubeconfig",
         }

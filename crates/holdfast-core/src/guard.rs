@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use crate::agent::{ConnectionId, Input, LITTLE, MOMENTS, SILENT, Traffic, Wire};
+use crate::agent::{ConnectionId, Input, LITTLE, MOMENTS, Power, SILENT, Traffic, Wire};
 use crate::machine::Tick;
 use crate::status::GuardedStatus;
 
@@ -49,6 +49,8 @@ pub struct Seen {
     pub remote: SocketAddr,
     /// Whose it is, in words.
     pub client: String,
+    /// What can be done to it.
+    pub power: Power,
     /// It is established; else its first packet waits for an answer.
     pub established: bool,
     /// Bytes that its owner has written so far.
@@ -109,13 +111,11 @@ impl Guard {
         Self::default()
     }
 
-    /// Takes in all that is to be watched in `place` at `now`; in a `dry_run` nothing there is ever
-    /// aborted. `number` numbers connections.
+    /// Takes in all that is to be watched in `place` at `now`. `number` numbers connections.
     pub fn look(
         &mut self,
         now: Tick,
         place: u32,
-        dry_run: bool,
         seen: Vec<Seen>,
         mut number: impl FnMut() -> ConnectionId,
     ) -> Vec<Input> {
@@ -137,13 +137,17 @@ impl Guard {
         let mut left_out = 0;
         for (key, seen) in present {
             if let Some(watched) = self.watched.get_mut(&key) {
-                watched.follow(now, seen);
+                let answered = watched.follow(now, seen);
+                if answered && watched.seen.power != Power::Abort {
+                    let connection = watched.id;
+                    facts.push(Input::Answered { connection });
+                }
             } else if self.watched.len() < MOST {
                 let watched = Watched::new(now, number(), seen);
                 facts.push(Input::Guarded {
                     connection: watched.id,
                     upstream: watched.seen.remote,
-                    dry_run,
+                    power: watched.seen.power.clone(),
                 });
                 self.watched.insert(key, watched);
             } else {
@@ -164,7 +168,7 @@ impl Guard {
 
     /// A place can't be seen any more, for good.
     pub fn leave(&mut self, place: u32) -> Vec<Input> {
-        let facts = self.look(Tick::ZERO, place, true, Vec::new(), || 0);
+        let facts = self.look(Tick::ZERO, place, Vec::new(), || 0);
         self.left_out.remove(&place);
         facts
     }
@@ -251,7 +255,8 @@ impl Watched {
         }
     }
 
-    fn follow(&mut self, now: Tick, seen: Seen) {
+    /// Takes in the next look, and says whether bytes came since the one before.
+    fn follow(&mut self, now: Tick, seen: Seen) -> bool {
         let answered = seen.received > self.seen.received;
         let written = seen.written > self.seen.written;
         if answered {
@@ -279,6 +284,7 @@ impl Watched {
         self.seen = seen;
         self.looked = now;
         self.hear(now);
+        answered
     }
 
     /// The kernel's word, at the last look; an attempt has none that says more than its address.

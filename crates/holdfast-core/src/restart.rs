@@ -55,6 +55,26 @@ impl Life {
     }
 }
 
+/// How a unit is restarted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cure {
+    /// systemd is told to restart it (`TryRestartUnit`).
+    Systemctl,
+    /// systemd is told that it hangs (`WATCHDOG=trigger`, `sd_notify(3)`), so that its `Restart=`
+    /// setting applies.
+    Watchdog,
+}
+
+impl Cure {
+    /// The word for it, as in `KUBELET_RESTART_STRATEGY`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Systemctl => "systemctl",
+            Self::Watchdog => "watchdog",
+        }
+    }
+}
+
 /// How often units may be restarted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {

@@ -144,6 +144,7 @@ pub fn settings(seeds: impl IntoIterator<Item = SocketAddr>, seed: u64) -> Setti
         cut_window: Duration::from_mins(1),
         grace: Duration::from_secs(40),
         move_home: false,
+        fallback: None,
         seed,
     }
 }
@@ -488,7 +489,12 @@ impl Sim {
                 Action::AbortProbe { id, .. } => {
                     self.aborted.insert(id);
                 }
-                Action::Forget { .. } | Action::Remember { .. } | Action::Report(_) => {}
+                // Without a guard nothing of a unit is ever asked or done.
+                Action::LookAtUnit { .. }
+                | Action::RestartUnit { .. }
+                | Action::Forget { .. }
+                | Action::Remember { .. }
+                | Action::Report(_) => {}
                 Action::Offer(offer) => {
                     let emptied = offer.order.is_empty() && !self.offer.order.is_empty();
                     assert!(!emptied, "S1, S6: the set became empty");

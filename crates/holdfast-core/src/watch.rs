@@ -30,7 +30,7 @@ mod tests;
 
 pub use memory::{Known, Memory, status};
 pub use protocol::{
-    Action, Cure, Input, Look, Seen, Settings, Strategy, WatchStatus, WatchedAddress, WatchedUnit,
+    Action, Input, Look, Seen, Settings, Strategy, WatchStatus, WatchedAddress, WatchedUnit,
 };
 
 /// An address that left is looked for among connections for this long; whoever still dials it then has

@@ -5,13 +5,14 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use holdfast_core::agent::{self as core, Action, Agent, ConnectionId, Input, Settings};
+use holdfast_core::agent::{self as core, Action, Agent, ConnectionId, Fallback, Input, Settings};
 use holdfast_core::balance::Candidates;
 use holdfast_core::budget::WATCH_TICK;
 use holdfast_core::cache::Entry;
 use holdfast_core::chance::hash_text;
 use holdfast_core::config::{Config, Host};
 use holdfast_core::opening::PATIENCE_HOPELESS;
+use holdfast_core::restart::{self, Limits};
 use holdfast_core::status::{ActionStatus, Source, What};
 use holdfast_linux::activation::Passed;
 use holdfast_linux::descriptors;
@@ -36,8 +37,10 @@ use crate::listeners::{self, Listener, Listeners};
 use crate::metrics::Metrics;
 use crate::probe::Prober;
 use crate::reload::{FileWatch, Origin, Reading, Reconfiguration, Reloader};
+use crate::repair::Repairer;
 use crate::report;
 use crate::signal::{Ask, Signals};
+use crate::state_file;
 use crate::systemd::{self, Life, Supervisor};
 use crate::table::{Ending, Table};
 use crate::tls::{Identity, TlsError};
@@ -169,6 +172,7 @@ pub async fn run(
         cache,
         facts: facts.clone(),
         guard,
+        repairer: Repairer::of(config.guard.as_ref(), &facts),
         local: config.local,
         offer,
         table: Arc::clone(&table),
@@ -311,9 +315,28 @@ pub(crate) fn settings(
         cut_window: config.cut_window,
         grace: config.grace,
         move_home: config.move_home,
+        fallback: fallback(config),
         seed: seed(node),
     }
 }
+
+/// What is done to units whose dead connections can't be aborted, if anything is.
+fn fallback(config: &Config) -> Option<Fallback> {
+    let guard = config.guard.as_ref()?;
+    let cure = guard.fallback?;
+    Some(Fallback {
+        cure,
+        limits: Limits::default(),
+        spread: restart::spread(config.grace, HEARTBEAT, START, guard.interval),
+        past: state_file::read_restarts(&guard.restarts),
+    })
+}
+
+/// Between two heartbeats of a kubelet (a quarter of `nodeLeaseDurationSeconds`).
+const HEARTBEAT: Duration = Duration::from_secs(10);
+
+/// What a kubelet takes from its start to its first heartbeat, with a margin.
+const START: Duration = Duration::from_secs(10);
 
 pub(crate) fn name_watch(config: &Config) -> Option<NameWatch> {
     match &config.endpoint.host {
@@ -382,6 +405,7 @@ struct AgentShell {
     slices: Option<SliceWatch>,
     cache: Option<CacheFile>,
     guard: Option<GuardLine>,
+    repairer: Option<Repairer>,
     facts: mpsc::UnboundedSender<Input>,
     /// The API server on this node, as configured.
     local: Option<SocketAddr>,
@@ -490,6 +514,21 @@ impl Shell<Agent> for AgentShell {
                 id,
                 reuse,
             } => self.prober.start(upstream, id, reuse),
+            Action::LookAtUnit { unit } => {
+                if let Some(repairer) = &self.repairer {
+                    repairer.look(unit);
+                }
+            }
+            Action::RestartUnit {
+                unit,
+                cure,
+                forget,
+                past,
+            } => {
+                if let Some(repairer) = &self.repairer {
+                    repairer.restart(unit, cure, forget, past);
+                }
+            }
             Action::Remember { entries } => self.remember(entries),
             Action::Report(action) => self.report(&action),
             Action::Resolve { source } => self.resolve(source),

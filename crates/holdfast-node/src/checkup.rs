@@ -5,6 +5,7 @@
 
 mod authority;
 mod endpoint;
+mod guard;
 mod kubeconfig;
 mod ports;
 
@@ -33,6 +34,7 @@ pub async fn look(config: &Config, questions: &Questions) -> Checkup {
     let seen = endpoint::look(config).await;
     findings.extend(seen.findings);
     findings.extend(ports::look(config));
+    findings.extend(guard::look(config));
     for path in &questions.kubeconfigs {
         findings.push(kubeconfig::look(path, config, &seen.answering).await);
     }

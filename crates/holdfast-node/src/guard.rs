@@ -16,6 +16,7 @@ use holdfast_core::agent::{Agent, ConnectionId, Input};
 use holdfast_core::config::{Config, Guard as Settings};
 use holdfast_core::guard::Guard;
 use holdfast_core::machine::Tick;
+use holdfast_core::restart::Cure;
 use holdfast_core::status::GuardStatus;
 use holdfast_linux::capability::{self, Privilege};
 use tokio::sync::{mpsc, watch};
@@ -65,7 +66,9 @@ pub fn drop_privileges(config: &Config) -> std::io::Result<()> {
         return Ok(());
     };
     let mut keep = vec![Privilege::AbortSockets];
-    if !guard.namespaces.is_empty() || guard.found_namespaces {
+    // The watchdog's way takes it too: to speak for another process.
+    let speaks = guard.fallback == Some(Cure::Watchdog);
+    if !guard.namespaces.is_empty() || guard.found_namespaces || speaks {
         keep.push(Privilege::EnterNamespaces);
     }
     if config.listen.iter().any(|l| (1..1024).contains(&l.port())) {
@@ -189,12 +192,11 @@ impl Watchman {
             facts.extend(self.fold.leave(gone));
         }
         for place in self.places.iter_mut() {
-            let Some(seen) = place.look(&addresses, &self.clients) else {
+            let Some(seen) = place.look(&addresses, &self.clients, &self.settings) else {
                 continue;
             };
-            let dry_run = self.settings.dry_run || place.missing().is_some();
             let (now, number) = (self.clock.now(), || self.table.number());
-            facts.extend(self.fold.look(now, place.number, dry_run, seen, number));
+            facts.extend(self.fold.look(now, place.number, seen, number));
         }
         self.tell(facts);
         self.publish(begun);

@@ -31,6 +31,7 @@ pub mod metrics;
 pub mod node_check;
 mod probe;
 pub mod reload;
+mod repair;
 mod report;
 mod signal;
 #[cfg(test)]

@@ -7,8 +7,8 @@ use std::time::Duration;
 use holdfast_core::node_check::{
     Action, CheckStatus, Input, Look, NodeCheck, Place, Reply, Settings,
 };
+use holdfast_core::restart::Cure;
 use holdfast_core::status::ActionStatus;
-use holdfast_core::watch::Cure;
 use holdfast_linux::systemd::{Systemd, SystemdError};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;

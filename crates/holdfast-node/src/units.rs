@@ -6,7 +6,7 @@ use std::fs;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-use holdfast_core::watch::Cure;
+use holdfast_core::restart::Cure;
 use holdfast_linux::cgroup::{self, Tree};
 use holdfast_linux::sock_diag::{Destroyed, Filter, SockDiag, Socket, State};
 use holdfast_linux::systemd::notify::{self, HANGS};

@@ -7,10 +7,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use holdfast_core::restart::Cure;
 use holdfast_core::status::Source;
-use holdfast_core::watch::{
-    Action, Cure, Input, Look, Seen, Settings, Strategy, Watch, WatchStatus,
-};
+use holdfast_core::watch::{Action, Input, Look, Seen, Settings, Strategy, Watch, WatchStatus};
 use holdfast_linux::systemd::notify::{self, ALIVE};
 use holdfast_linux::systemd::{Systemd, SystemdError};
 use tokio::sync::mpsc;

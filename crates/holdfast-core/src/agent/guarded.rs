@@ -9,7 +9,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use super::{Action, Agent, Connection, ConnectionId, cutting::Cutting, is_proven};
+use super::{Action, Agent, Connection, ConnectionId, Power, cutting::Cutting, is_proven};
 use crate::balance;
 use crate::journal::Entry;
 use crate::machine::Tick;
@@ -35,22 +35,37 @@ pub(super) const fn recut_limit() -> TokenBucket {
 }
 
 /// What sets a guarded connection apart.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Guarded {
     /// When it was first seen.
     seen: Tick,
-    /// What would be done to it is told and not done.
-    dry_run: bool,
+    power: Power,
+    /// The kernel has spoken of its bytes: it is more than an attempt.
+    established: bool,
 }
 
 impl Connection {
     /// Whether it had its time: a client that came back to a bad address may be lucky.
     fn is_settled(&self, now: Tick) -> bool {
-        self.guarded.is_none_or(|g| now >= g.seen + SETTLE)
+        let seen = self.guarded.as_ref().map(|g| g.seen);
+        seen.is_none_or(|seen| now >= seen + SETTLE)
     }
 
     pub(super) const fn is_guarded(&self) -> bool {
         self.guarded.is_some()
+    }
+
+    /// Whether all that can be done to it is to restart this unit.
+    pub(super) fn is_left_to(&self, unit: &str) -> bool {
+        let power = self.guarded.as_ref().map(|g| &g.power);
+        matches!(power, Some(Power::Restart(one)) if one == unit)
+    }
+
+    /// The kernel has spoken of its bytes.
+    pub(super) const fn stands(&mut self) {
+        if let Some(guarded) = &mut self.guarded {
+            guarded.established = true;
+        }
     }
 }
 
@@ -61,9 +76,13 @@ impl Agent {
         now: Tick,
         id: ConnectionId,
         upstream: SocketAddr,
-        dry_run: bool,
+        power: Power,
     ) {
-        let guarded = Guarded { seen: now, dry_run };
+        let guarded = Guarded {
+            seen: now,
+            power,
+            established: false,
+        };
         self.attach(id, upstream, Some(guarded));
         if let Some(upstream) = self.upstreams.get_mut(&upstream)
             && !balance::is_usable(upstream.health.verdict())
@@ -89,7 +108,7 @@ impl Agent {
     /// Whether the client of a connection that ends gets to something that works. Holdfast's own
     /// clients go wherever the agent knows of; a guarded one asks the endpoint's name.
     pub(super) fn has_way(&self, address: SocketAddr, connection: &Connection) -> bool {
-        match connection.guarded {
+        match &connection.guarded {
             None => self.usable_besides(address),
             Some(_) => self.name_leads_elsewhere(address),
         }
@@ -130,7 +149,7 @@ impl Agent {
     /// When the first open connection on `address` has had its time.
     pub(super) fn settles_at(&self, address: SocketAddr) -> Option<Tick> {
         self.open_connections(address)
-            .map(|c| c.guarded.map_or(Tick::ZERO, |g| g.seen + SETTLE))
+            .map(|c| c.guarded.as_ref().map_or(Tick::ZERO, |g| g.seen + SETTLE))
             .min()
     }
 
@@ -150,7 +169,7 @@ impl Agent {
         since: Tick,
         connection: &Connection,
     ) -> Option<Tick> {
-        let since = match connection.guarded {
+        let since = match &connection.guarded {
             None => since,
             Some(_) if self.sources.names(address) || !self.name_leads_elsewhere(address) => {
                 return None;
@@ -187,7 +206,8 @@ impl Agent {
         }
     }
 
-    /// Orders the end of a connection and says so; or, in a dry run, says that it would.
+    /// Orders the end of a connection and says so; or, where it can't be aborted, says that it would and
+    /// what follows instead.
     pub(super) fn end_by(
         &mut self,
         now: Tick,
@@ -202,16 +222,30 @@ impl Agent {
         };
         connection.ending = true;
         let address = connection.upstream;
-        let dry_run = connection.guarded.is_some_and(|g| g.dry_run);
-        let next = match connection.guarded {
-            None => "the client reconnects, to the best upstream",
-            Some(_) if dry_run => "nothing: the guard only reports",
-            Some(_) => "the client reconnects, by the endpoint's name",
+        let (what, next) = match connection.guarded.clone() {
+            None => (
+                what,
+                "the client reconnects, to the best upstream".to_owned(),
+            ),
+            Some(guarded) => match guarded.power {
+                Power::Abort => {
+                    let next = "the client reconnects, by the endpoint's name";
+                    (what, next.to_owned())
+                }
+                // An attempt ends by itself, and a connection that drains still serves.
+                Power::Restart(unit) if guarded.established && what == What::ConnectionCut => {
+                    let delay = self.plan_restart(now, &unit, id, reason, &evidence);
+                    (What::WouldCut, restart_words(&unit, delay))
+                }
+                Power::Report | Power::Restart(_) => {
+                    let next = "nothing: the guard only reports";
+                    (What::WouldCut, next.to_owned())
+                }
+            },
         };
-        if !dry_run {
+        if what != What::WouldCut {
             self.actions.push_back(order);
         }
-        let what = if dry_run { What::WouldCut } else { what };
         let mut entry = Entry::new(what, reason)
             .on(address)
             .because(evidence)
@@ -219,4 +253,14 @@ impl Agent {
         entry.connection = Some(id);
         self.write(now, entry);
     }
+}
+
+fn restart_words(unit: &str, delay: Option<Duration>) -> String {
+    delay.map_or_else(
+        || "nothing: the guard only reports".to_owned(),
+        |delay| {
+            let seconds = delay.as_secs_f64();
+            format!("it can't be aborted: {unit} is restarted in {seconds:.1} s, if it may be")
+        },
+    )
 }

@@ -1,13 +1,16 @@
 //! What the agent is told, and what it orders.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use super::fallback::{Fallback, UnitSeen};
 use super::wire::Wire;
 use crate::balance::Candidates;
 use crate::cache::{Entry, Remembered};
 use crate::machine::Tick;
 use crate::probing::{ProbeId, Progress};
+use crate::restart::Cure;
 use crate::sources::{Answer, Expiry};
 use crate::status::{ActionStatus, Source};
 
@@ -57,13 +60,31 @@ pub struct Settings {
     pub grace: Duration,
     /// Whether quiet connections move back to the upstream that is this node's own choice.
     pub move_home: bool,
+    /// What is done to units whose dead connections can't be aborted; nothing if `None`.
+    pub fallback: Option<Fallback>,
     /// Seed of all chance.
     pub seed: u64,
+}
+
+/// What can be done to a connection of somebody else.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Power {
+    /// It can be aborted.
+    Abort,
+    /// Nothing but to say what would be done.
+    Report,
+    /// It can't be aborted, but this unit that has it may be restarted.
+    Restart(String),
 }
 
 /// A fact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Input {
+    /// Bytes came on a guarded connection that can't be aborted.
+    Answered {
+        /// The connection.
+        connection: ConnectionId,
+    },
     /// A client connection stands on this upstream now, be it new or moved.
     Attached {
         /// The connection.
@@ -110,8 +131,8 @@ pub enum Input {
         connection: ConnectionId,
         /// Its upstream.
         upstream: SocketAddr,
-        /// Only say what would be done to it.
-        dry_run: bool,
+        /// What can be done to it.
+        power: Power,
     },
     /// Whether an upstream's address is one of this node's own.
     Located {
@@ -183,6 +204,20 @@ pub enum Input {
         /// It has sent at two moments or more: one request may simply take long.
         repeated: bool,
     },
+    /// The restart of a unit is over.
+    UnitRestarted {
+        /// The unit.
+        unit: String,
+        /// Whether it runs anew, or what went wrong.
+        result: Result<(), String>,
+    },
+    /// The answer to [`Action::LookAtUnit`].
+    UnitSeen {
+        /// The unit.
+        unit: String,
+        /// What was seen, or why nothing can be.
+        seen: Result<UnitSeen, String>,
+    },
     /// A client that never sent a byte was closed.
     Unused {
         /// What ended its wait, in words.
@@ -249,6 +284,12 @@ pub enum Action {
         /// The upstream.
         upstream: SocketAddr,
     },
+    /// Say where in its life a unit is, and whether the machine shuts down; comes back as
+    /// [`Input::UnitSeen`].
+    LookAtUnit {
+        /// The unit.
+        unit: String,
+    },
     /// New connections try upstreams in this order from now on.
     Offer(Candidates),
     /// Probe an upstream.
@@ -271,6 +312,17 @@ pub enum Action {
     Resolve {
         /// The source.
         source: Source,
+    },
+    /// Write down when units were restarted, then restart one; comes back as [`Input::UnitRestarted`].
+    RestartUnit {
+        /// The unit.
+        unit: String,
+        /// How.
+        cure: Cure,
+        /// Whether systemd may forget its earlier failures first.
+        forget: bool,
+        /// How long ago each unit was restarted last, this one just now.
+        past: BTreeMap<String, Duration>,
     },
     /// Say when each connection on this upstream last got a byte from it.
     Sample {

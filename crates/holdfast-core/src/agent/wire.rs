@@ -127,9 +127,13 @@ impl Stall {
 impl Agent {
     /// Takes in the kernel's word on one connection.
     pub(super) fn wired(&mut self, now: Tick, id: ConnectionId, wire: &Wire) {
-        let Some(connection) = self.connections.get_mut(&id).filter(|c| !c.ending) else {
+        let Some(connection) = self.connections.get_mut(&id) else {
             return;
         };
+        connection.stands();
+        if connection.ending {
+            return;
+        }
         let address = connection.upstream;
         connection.stall = Stall::follow(now, connection.stall, wire);
         let Some(mut stall) = connection.stall else {

@@ -1,9 +1,11 @@
 //! The guard's part of the configuration, valid by construction.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::raw::RawGuard;
 use super::{ConfigError, within, wrong};
+use crate::restart::Cure;
 
 /// The guard: see [`RawGuard`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +18,10 @@ pub struct Guard {
     pub found_namespaces: bool,
     /// See [`RawGuard::dry_run`].
     pub dry_run: bool,
+    /// See [`RawGuard::fallback`].
+    pub fallback: Option<Cure>,
+    /// See [`RawGuard::restarts`].
+    pub restarts: PathBuf,
     /// See [`RawGuard::interval`].
     pub interval: Duration,
 }
@@ -57,6 +63,8 @@ impl std::fmt::Display for Unit {
 
 const UNIT: &str = "a unit like kubelet.service, or a cgroup like /podruntime.slice/kubelet";
 const SOMEBODY: &str = "at least one of units, users and everyone: true";
+const FALLBACK: &str = "none, systemctl or watchdog";
+const RESTARTS: &str = "an absolute path like /run/holdfast-guard/restarts.json";
 const NAMESPACE: &str = "a name that ip netns shows, or a path like /proc/1234/ns/net";
 
 /// The longest name of a unit (systemd.unit(5)).
@@ -82,7 +90,13 @@ impl Guard {
         if let Some(name) = raw.namespaces.iter().find(strange) {
             return Err(wrong("guard.namespaces", format!("{name:?}"), NAMESPACE));
         }
+        if !raw.restarts.is_absolute() {
+            let found = raw.restarts.display().to_string();
+            return Err(wrong("guard.restarts", format!("{found:?}"), RESTARTS));
+        }
         let guard = Self {
+            fallback: fallback(&raw.fallback)?,
+            restarts: raw.restarts,
             clients: Clients {
                 units,
                 users: raw.users,
@@ -99,6 +113,17 @@ impl Guard {
             )?,
         };
         Ok(raw.enabled.then_some(guard))
+    }
+}
+
+fn fallback(text: &str) -> Result<Option<Cure>, ConfigError> {
+    let cures = [Cure::Systemctl, Cure::Watchdog];
+    match text {
+        "none" => Ok(None),
+        _ => match cures.into_iter().find(|cure| cure.as_str() == text) {
+            Some(cure) => Ok(Some(cure)),
+            None => Err(wrong("guard.fallback", format!("{text:?}"), FALLBACK)),
+        },
     }
 }
 
@@ -181,6 +206,16 @@ mod tests {
             .unwrap_err();
             assert_eq!(error.field, "guard.namespaces", "{name}");
         }
+        let fallback = |text: &str| {
+            let fallback = text.to_owned();
+            Guard::parse(RawGuard { fallback, ..raw() })
+        };
+        assert_eq!(fallback("sever").unwrap_err().field, "guard.fallback");
+        let watchdog = fallback("watchdog").unwrap().unwrap();
+        assert_eq!(watchdog.fallback, Some(Cure::Watchdog));
+        let restarts = PathBuf::from("restarts.json");
+        let error = Guard::parse(RawGuard { restarts, ..raw() }).unwrap_err();
+        assert_eq!(error.field, "guard.restarts");
         let interval = Duration::from_millis(100);
         let error = Guard::parse(RawGuard { interval, ..raw() }).unwrap_err();
         assert_eq!(error.field, "guard.interval");

@@ -197,6 +197,12 @@ pub struct RawGuard {
     pub found_namespaces: bool,
     /// Only report what would be aborted.
     pub dry_run: bool,
+    /// What is done to a unit whose dead connections can't be aborted, since a capability or a kernel
+    /// option is missing: `none`, or a restart: `systemctl` or `watchdog`, as in `holdfast watch`.
+    /// Restarting takes root, or leave from polkit.
+    pub fallback: String,
+    /// Where the latest restarts are written down, so that their hold-down outlives the agent.
+    pub restarts: PathBuf,
     /// Time between two looks at the kernel's table of connections; a quarter of it while something
     /// is unanswered.
     #[serde(with = "friendly")]
@@ -217,6 +223,8 @@ impl Default for RawGuard {
             namespaces: Vec::new(),
             found_namespaces: false,
             dry_run: false,
+            fallback: "none".to_owned(),
+            restarts: PathBuf::from("/run/holdfast-guard/restarts.json"),
             interval: Duration::from_secs(1),
         }
     }

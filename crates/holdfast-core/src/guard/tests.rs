@@ -19,6 +19,7 @@ fn fresh(cookie: u64) -> Seen {
         local: SocketAddr::from(([10, 9, 9, 9], 40_000)),
         remote: remote(1),
         client: "kubelet.service".to_owned(),
+        power: Power::Abort,
         established: true,
         written: 0,
         received: 0,
@@ -33,11 +34,18 @@ fn fresh(cookie: u64) -> Seen {
     }
 }
 
+fn powerless(seen: Seen) -> Seen {
+    Seen {
+        power: Power::Report,
+        ..seen
+    }
+}
+
 /// Looks once; gives the facts but for the kernel's word, which is told at every look.
 fn look(guard: &mut Guard, ms: u64, seen: Vec<Seen>) -> Vec<Input> {
     let first = 100 + ms;
     let mut next = first;
-    let facts = guard.look(at(ms), 0, false, seen, || {
+    let facts = guard.look(at(ms), 0, seen, || {
         next += 1;
         next
     });
@@ -66,7 +74,7 @@ fn a_socket_is_told_when_it_comes_and_when_it_goes() {
     let told = Input::Guarded {
         connection: 101,
         upstream: remote(1),
-        dry_run: false,
+        power: Power::Abort,
     };
     assert_eq!(facts, [told]);
     assert_eq!(look(&mut guard, 1000, vec![fresh(7)]), []);
@@ -83,6 +91,22 @@ fn a_socket_is_told_when_it_comes_and_when_it_goes() {
 }
 
 #[test]
+fn an_answer_is_told_where_nothing_can_be_aborted() {
+    let answered = |seen: Seen| Seen {
+        received: 10,
+        ..seen
+    };
+    let mut guard = Guard::new();
+    look(&mut guard, 0, vec![fresh(7), powerless(fresh(8))]);
+    let facts = look(
+        &mut guard,
+        1000,
+        vec![answered(fresh(7)), answered(powerless(fresh(8)))],
+    );
+    assert_eq!(facts, [Input::Answered { connection: 102 }]);
+}
+
+#[test]
 fn places_do_not_mix() {
     let mut guard = Guard::new();
     look(&mut guard, 0, vec![fresh(7)]);
@@ -91,11 +115,11 @@ fn places_do_not_mix() {
         number += 1;
         number
     };
-    let facts = guard.look(at(0), 1, true, vec![fresh(7)], &mut next);
+    let facts = guard.look(at(0), 1, vec![powerless(fresh(7))], &mut next);
     assert!(facts.contains(&Input::Guarded {
         connection: 501,
         upstream: remote(1),
-        dry_run: true
+        power: Power::Report
     }));
     assert_eq!(guard.len(), 2);
     assert_eq!(guard.leave(0), [Input::Closed { connection: 101 }]);
@@ -198,7 +222,7 @@ fn the_kernels_word_is_told_in_ticks() {
     seen.received_ago = Duration::from_secs(9);
     seen.acked_ago = Duration::from_secs(8);
     (seen.unacknowledged, seen.retransmits) = (2, 3);
-    let facts = guard.look(at(10_000), 0, false, vec![seen], || 1);
+    let facts = guard.look(at(10_000), 0, vec![seen], || 1);
     let wire = facts.iter().find_map(|fact| {
         let Input::Wire { wire, .. } = fact else {
             return None;
@@ -280,7 +304,7 @@ proptest! {
             }
             let seen: Vec<_> = sockets.values().map(|(seen, _)| seen.clone()).collect();
             let present: BTreeSet<_> = seen.iter().map(|s| s.cookie).collect();
-            let facts = guard.look(at(now), 0, false, seen, || { ids += 1; ids });
+            let facts = guard.look(at(now), 0, seen, || { ids += 1; ids });
             for fact in facts {
                 if let Input::Guarded { connection, .. } = fact {
                     prop_assert!(open.insert(connection));

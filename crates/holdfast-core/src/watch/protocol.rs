@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::reason::Reason;
-use crate::restart::{Life, Limits};
+use crate::restart::{Cure, Life, Limits};
 use crate::sources::{Answer, Expiry};
 use crate::status::{ActionStatus, Source, SourceStatus};
 
@@ -50,26 +50,6 @@ pub enum Strategy {
     Sever,
     /// It is restarted.
     Restart(Cure),
-}
-
-/// How a unit is restarted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cure {
-    /// systemd is told to restart it (`TryRestartUnit`).
-    Systemctl,
-    /// systemd is told that it hangs (`WATCHDOG=trigger`, `sd_notify(3)`), so that its `Restart=`
-    /// setting applies.
-    Watchdog,
-}
-
-impl Cure {
-    /// The word for it, as in `KUBELET_RESTART_STRATEGY`.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Systemctl => "systemctl",
-            Self::Watchdog => "watchdog",
-        }
-    }
 }
 
 /// A fact.

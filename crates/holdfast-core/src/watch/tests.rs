@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::restart::{Life, Limits};
+use crate::restart::{Cure, Life, Limits};
 use crate::sources::Expiry;
 
 mod histories;

@@ -13,6 +13,34 @@ use holdfast_linux::sock_diag::Socket;
 /// A unit that is not there is searched for at most this often.
 const SEARCH_EVERY: Duration = Duration::from_secs(5);
 
+/// Whose a socket is.
+#[derive(Clone, Debug)]
+pub(super) enum Owner {
+    Unit(Unit),
+    User(u32),
+}
+
+impl Owner {
+    /// The service that systemd could restart for it.
+    pub(super) fn service(&self) -> Option<&str> {
+        match self {
+            Self::Unit(Unit::Name(name)) => {
+                Some(name).filter(|n| n.ends_with(".service")).map(|n| &**n)
+            }
+            Self::Unit(Unit::Path(_)) | Self::User(_) => None,
+        }
+    }
+}
+
+impl std::fmt::Display for Owner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Unit(unit) => unit.fmt(f),
+            Self::User(user) => write!(f, "user {user}"),
+        }
+    }
+}
+
 /// The clients, and what the machine says about them now.
 #[derive(Debug)]
 pub(super) struct Clients {
@@ -80,13 +108,13 @@ impl Clients {
     }
 
     /// Whose this socket is, if it is to be watched.
-    pub(super) fn of(&self, socket: &Socket) -> Option<String> {
+    pub(super) fn of(&self, socket: &Socket) -> Option<Owner> {
         let unit = socket.cgroup.and_then(|number| self.cgroups.get(&number));
         if let Some(unit) = unit {
-            return Some(unit.to_string());
+            return Some(Owner::Unit(unit.clone()));
         }
         if self.chosen.users.contains(&socket.uid) || self.chosen.everyone {
-            return Some(format!("user {}", socket.uid));
+            return Some(Owner::User(socket.uid));
         }
         None
     }

@@ -5,6 +5,7 @@ use std::fs;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use holdfast_core::agent::Power;
 use holdfast_core::config::Guard as Settings;
 use holdfast_core::guard::{Key, Seen};
 use holdfast_core::machine::Tick;
@@ -13,7 +14,7 @@ use holdfast_linux::sock_diag::{
     DiagError, Filter, Missing, SockDiag, Socket, State, TcpInfo, try_destroy,
 };
 
-use super::clients::{Clients, own_sockets};
+use super::clients::{Clients, Owner, own_sockets};
 
 /// The namespaces that `ip netns` knows are read this often.
 const SEARCH_EVERY: Duration = Duration::from_secs(5);
@@ -147,13 +148,17 @@ impl Place {
         &mut self,
         addresses: &BTreeSet<SocketAddr>,
         clients: &Clients,
+        settings: &Settings,
     ) -> Option<Vec<Seen>> {
         match self.list(addresses, clients) {
             Ok(sockets) => {
                 self.trouble = None;
                 let seen = sockets
                     .iter()
-                    .filter_map(|(whose, s)| Some(self.seen(whose, s, s.info.as_ref()?)))
+                    .filter_map(|(whose, s)| {
+                        let power = self.power(settings, whose);
+                        Some(self.seen(whose, power, s, s.info.as_ref()?))
+                    })
                     .collect();
                 self.sockets = sockets.into_iter().map(|(_, s)| (s.cookie, s)).collect();
                 Some(seen)
@@ -173,7 +178,7 @@ impl Place {
         &mut self,
         addresses: &BTreeSet<SocketAddr>,
         clients: &Clients,
-    ) -> Result<Vec<(String, Socket)>, String> {
+    ) -> Result<Vec<(Owner, Socket)>, String> {
         if self.line.is_none() {
             let (line, missing) = open(self.name.as_deref())?;
             if let Some(missing) = missing
@@ -214,10 +219,20 @@ impl Place {
         Ok(chosen)
     }
 
-    fn seen(&self, whose: &str, socket: &Socket, info: &TcpInfo) -> Seen {
+    /// What can be done to a connection of that owner's here.
+    fn power(&self, settings: &Settings, whose: &Owner) -> Power {
+        let cure = settings.fallback.and_then(|_| whose.service());
+        match (settings.dry_run, self.missing, cure) {
+            (true, ..) | (false, Some(_), None) => Power::Report,
+            (false, Some(_), Some(unit)) => Power::Restart(unit.to_owned()),
+            (false, None, _) => Power::Abort,
+        }
+    }
+
+    fn seen(&self, whose: &Owner, power: Power, socket: &Socket, info: &TcpInfo) -> Seen {
         let client = match &self.name {
             Some(name) => format!("{whose} in {name}"),
-            None => whose.to_owned(),
+            None => whose.to_string(),
         };
         let acked = info.bytes_acked.unwrap_or(0);
         Seen {
@@ -225,6 +240,7 @@ impl Place {
             local: socket.local,
             remote: socket.remote,
             client,
+            power,
             established: socket.state == State::Established,
             written: acked + u64::from(socket.unacknowledged),
             received: info.bytes_received.unwrap_or(0),

@@ -179,6 +179,11 @@ impl Agent {
             ("kubeconfig", "--kubeconfig", self.kubeconfig.is_some()),
             ("cache", "--cache", self.cache.is_some()),
             ("guard.units", "--guard-unit", self.guard.names_units()),
+            (
+                "guard.fallback",
+                "--guard-fallback",
+                self.guard.names_fallback(),
+            ),
             ("dns.servers", "--dns-server", !self.dns_servers.is_empty()),
             (
                 "probe.interval",

@@ -9,9 +9,9 @@ use std::time::Duration;
 use anyhow::{Context as _, anyhow};
 use clap::{Args, ValueEnum};
 use holdfast_core::config::{LogFormat, LogLevel, time};
-use holdfast_core::restart::{Limits, spread};
+use holdfast_core::restart::{Cure, Limits, spread};
 use holdfast_core::sources::Expiry;
-use holdfast_core::watch::{Cure, Settings, Strategy, WatchStatus, status};
+use holdfast_core::watch::{Settings, Strategy, WatchStatus, status};
 use holdfast_node::host::{host_name, seed};
 use holdfast_node::watch::{self as node, StartError};
 

@@ -85,6 +85,55 @@ fn a_cluster_that_is_well_has_nothing_to_mend() {
 }
 
 #[test]
+fn what_a_guard_needs_is_looked_at_where_there_is_to_be_one() {
+    let cluster = named_cluster(1);
+    let (checkup, _) = checked(&cluster.basics());
+    assert_eq!(of(&checkup, Subject::Guard), [] as [&Finding; 0]);
+    let guarded = with(
+        cluster.basics(),
+        &["--guard-unit=hf-absent.service", "--guard-fallback=none"],
+    );
+    let (checkup, code) = checked(&guarded);
+    let rows = of(&checkup, Subject::Guard);
+    let can_abort = rows[0].verdict == Grade::Ok;
+    assert_eq!(code, Some(i32::from(!can_abort)), "{checkup:#?}");
+    assert!(
+        can_abort || rows[0].evidence.contains("CAP_NET_ADMIN"),
+        "{rows:?}"
+    );
+    // Or why units can't be told apart here.
+    let unit = rows[1];
+    assert!(
+        unit.verdict == Grade::Fail && unit.evidence.contains("cgroup")
+            || unit.verdict == Grade::Warn && unit.what.as_deref() == Some("hf-absent.service"),
+        "{unit:?}"
+    );
+    // With less than nothing: an ordinary user has no capability at all.
+    if rustix::process::getuid().is_root() {
+        let fallback = with(
+            cluster.basics(),
+            &["--guard-everyone", "--guard-fallback=systemctl"],
+        );
+        let less = [
+            "--bounding-set=-all",
+            "--inh-caps=-all",
+            "--no-new-privs",
+            "--",
+        ];
+        let done = run(Command::new("setpriv")
+            .args(less)
+            .arg(env!("CARGO_BIN_EXE_holdfast"))
+            .args(["check", "-o", "json"])
+            .args(fallback));
+        let checkup: Checkup = serde_json::from_str(&done.out).unwrap();
+        let rows = of(&checkup, Subject::Guard);
+        assert_eq!(rows[0].verdict, Grade::Warn, "{rows:?}");
+        assert!(rows[0].evidence.contains("CAP_NET_ADMIN"), "{rows:?}");
+        assert!(rows[0].evidence.contains("restarted instead"), "{rows:?}");
+    }
+}
+
+#[test]
 fn an_invalid_configuration_is_a_finding_with_the_agents_own_words() {
     let (checkup, code) = checked(&["--endpoint=http://x:1".to_owned()]);
     assert_eq!(code, Some(1));

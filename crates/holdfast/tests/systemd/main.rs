@@ -4,6 +4,8 @@
 #[cfg(test)]
 mod agent;
 #[cfg(test)]
+mod guard;
+#[cfg(test)]
 mod guest;
 #[cfg(test)]
 mod hardening;

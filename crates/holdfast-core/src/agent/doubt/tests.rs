@@ -85,6 +85,8 @@ impl Stage {
                 Action::AbortProbe { .. }
                 | Action::Close { .. }
                 | Action::Forget { .. }
+                | Action::LookAtUnit { .. }
+                | Action::RestartUnit { .. }
                 | Action::Offer(_)
                 | Action::Remember { .. }
                 | Action::Report(_)

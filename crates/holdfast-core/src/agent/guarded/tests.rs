@@ -6,14 +6,17 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use proptest::prelude::*;
 
 use super::*;
-use crate::agent::{Identity, Input, Settings};
+use crate::agent::{Fallback, Identity, Input, Settings, UnitSeen};
 use crate::chance::Chance;
 use crate::guard::{Guard, Seen};
 use crate::machine::Machine;
 use crate::probing::Progress;
+use crate::restart::{Cure, Life, Limits};
 use crate::sim::settings;
 use crate::sources::Answer;
 use crate::status::{ActionStatus, Source};
+
+mod fallback;
 
 const STEP: u64 = 50;
 
@@ -36,7 +39,7 @@ struct Socket {
 struct World {
     agent: Agent,
     guard: Guard,
-    dry_run: bool,
+    power: Power,
     now: u64,
     answers: BTreeMap<SocketAddr, bool>,
     name: BTreeSet<SocketAddr>,
@@ -49,11 +52,15 @@ struct World {
     actions: Vec<ActionStatus>,
     orders: VecDeque<Action>,
     steps: u64,
+    /// What a look at the unit says.
+    unit: Result<UnitSeen, String>,
+    looked: Vec<u64>,
+    restarted: Vec<u64>,
 }
 
 impl World {
     /// `servers` that answer, of which the name has `named`; nothing is a seed but `seeds`.
-    fn new(servers: u8, named: &[u8], seeds: &[u8], dry_run: bool) -> Self {
+    fn new(servers: u8, named: &[u8], seeds: &[u8], power: Power) -> Self {
         let seeds: Vec<_> = seeds.iter().map(|n| address(*n)).collect();
         let settings = Settings {
             drain: Duration::from_secs(20),
@@ -62,7 +69,7 @@ impl World {
         Self {
             agent: Agent::new(settings),
             guard: Guard::new(),
-            dry_run,
+            power,
             now: 0,
             answers: (1..=servers).map(|n| (address(n), true)).collect(),
             name: named.iter().map(|n| address(*n)).collect(),
@@ -74,6 +81,12 @@ impl World {
             actions: Vec::new(),
             orders: VecDeque::new(),
             steps: 0,
+            unit: Ok(UnitSeen {
+                life: Life::Running,
+                shutting_down: false,
+            }),
+            looked: Vec::new(),
+            restarted: Vec::new(),
         }
     }
 
@@ -175,6 +188,7 @@ impl World {
                     local: SocketAddr::from(([10, 9, 9, 9], 40_000)),
                     remote: socket.remote,
                     client: "kubelet.service".to_owned(),
+                    power: self.power.clone(),
                     established: socket.established,
                     written: socket.written,
                     received: socket.received,
@@ -191,7 +205,7 @@ impl World {
             .collect();
         let tick = self.tick();
         let mut next_id = self.next_id;
-        let facts = self.guard.look(tick, 0, self.dry_run, seen, || {
+        let facts = self.guard.look(tick, 0, seen, || {
             next_id += 1;
             next_id - 1
         });
@@ -217,11 +231,13 @@ impl World {
                 }
                 Action::AbortProbe { .. }
                 | Action::Forget { .. }
+                | Action::LookAtUnit { .. }
                 | Action::Offer(_)
                 | Action::Probe { .. }
                 | Action::Remember { .. }
                 | Action::Report(_)
                 | Action::Resolve { .. }
+                | Action::RestartUnit { .. }
                 | Action::Sample { .. } => self.orders.push_back(action),
             }
         }
@@ -239,6 +255,19 @@ impl World {
                     self.tell(Input::Sampled { upstream, traffic });
                 }
                 Action::Report(action) => self.actions.push(action),
+                Action::LookAtUnit { unit } => {
+                    self.looked.push(self.now);
+                    let seen = self.unit.clone();
+                    self.tell(Input::UnitSeen { unit, seen });
+                }
+                Action::RestartUnit { unit, .. } => {
+                    self.restarted.push(self.now);
+                    for cookie in self.sockets.keys().copied().collect::<Vec<_>>() {
+                        self.redial(cookie);
+                    }
+                    let result = Ok(());
+                    self.tell(Input::UnitRestarted { unit, result });
+                }
                 Action::AbortProbe { .. }
                 | Action::Close { .. }
                 | Action::Cut { .. }
@@ -311,7 +340,7 @@ impl World {
 
 #[test]
 fn case_1_a_silent_address_is_left_within_two_seconds_for_the_one_that_the_name_has_now() {
-    let mut world = World::new(2, &[1], &[], false);
+    let mut world = World::new(2, &[1], &[], Power::Abort);
     world.dial(1);
     world.run(5000);
     world.name = BTreeSet::from([address(2)]);
@@ -335,7 +364,7 @@ fn case_1_a_silent_address_is_left_within_two_seconds_for_the_one_that_the_name_
 
 #[test]
 fn s2_with_nothing_else_behind_the_name_nothing_is_cut_although_seeds_answer() {
-    let mut world = World::new(3, &[1], &[2, 3], false);
+    let mut world = World::new(3, &[1], &[2, 3], Power::Abort);
     world.dial(1);
     world.run(5000);
     world.turn(1, false);
@@ -353,7 +382,7 @@ fn s2_with_nothing_else_behind_the_name_nothing_is_cut_although_seeds_answer() {
 
 #[test]
 fn s6_with_every_address_silent_nothing_is_cut() {
-    let mut world = World::new(2, &[1, 2], &[], false);
+    let mut world = World::new(2, &[1, 2], &[], Power::Abort);
     world.dial(1);
     world.dial(2);
     world.run(5000);
@@ -365,7 +394,7 @@ fn s6_with_every_address_silent_nothing_is_cut() {
 
 #[test]
 fn s5_a_client_that_comes_back_to_the_bad_address_is_cut_again_under_a_limit_of_its_own() {
-    let mut world = World::new(2, &[1, 2], &[], false);
+    let mut world = World::new(2, &[1, 2], &[], Power::Abort);
     world.dial(1);
     world.run(5000);
     world.turn(1, false);
@@ -393,7 +422,7 @@ fn s5_a_client_that_comes_back_to_the_bad_address_is_cut_again_under_a_limit_of_
 
 #[test]
 fn a_dry_run_says_once_what_it_would_do_and_does_nothing() {
-    let mut world = World::new(2, &[1, 2], &[], true);
+    let mut world = World::new(2, &[1, 2], &[], Power::Report);
     world.dial(1);
     world.run(5000);
     world.turn(1, false);
@@ -408,7 +437,7 @@ fn a_dry_run_says_once_what_it_would_do_and_does_nothing() {
 
 #[test]
 fn the_drain_time_ends_only_what_the_name_no_longer_has() {
-    let mut world = World::new(2, &[1, 2], &[], false);
+    let mut world = World::new(2, &[1, 2], &[], Power::Abort);
     let stays = world.dial(1);
     world.run(5000);
     world.name = BTreeSet::from([address(2)]);
@@ -423,7 +452,7 @@ fn the_drain_time_ends_only_what_the_name_no_longer_has() {
 
 #[test]
 fn a_socket_that_can_not_be_aborted_is_told_and_left_alone() {
-    let mut world = World::new(2, &[1, 2], &[], false);
+    let mut world = World::new(2, &[1, 2], &[], Power::Abort);
     world.dial(1);
     world.run(5000);
     let connection = world.guard.status(world.tick())[0].connection;
@@ -465,7 +494,7 @@ proptest! {
     fn s5_however_the_world_flaps_aborts_stay_within_the_limits(
         events in prop::collection::vec(any_event(), 1..40),
     ) {
-        let mut world = World::new(4, &[1, 2], &[4], false);
+        let mut world = World::new(4, &[1, 2], &[4], Power::Abort);
         for n in 1..=4 {
             world.dial(n);
         }

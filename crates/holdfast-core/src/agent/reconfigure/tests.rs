@@ -74,6 +74,8 @@ impl Stage {
                 Action::Close { .. } | Action::Cut { .. } => self.ended += 1,
                 Action::AbortProbe { .. }
                 | Action::Forget { .. }
+                | Action::LookAtUnit { .. }
+                | Action::RestartUnit { .. }
                 | Action::Probe { .. }
                 | Action::Remember { .. }
                 | Action::Report(_)

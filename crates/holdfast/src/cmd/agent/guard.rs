@@ -36,6 +36,10 @@ pub(super) struct GuardFlags {
     /// Only report what the guard would abort; implies --guard
     #[arg(long, env = "HOLDFAST_GUARD_DRY_RUN")]
     guard_dry_run: bool,
+    /// What is done to a unit whose dead connections can't be aborted: none, systemctl or watchdog
+    /// [default: none]
+    #[arg(long, value_name = "HOW", env = "HOLDFAST_GUARD_FALLBACK")]
+    guard_fallback: Option<String>,
 }
 
 impl GuardFlags {
@@ -48,7 +52,14 @@ impl GuardFlags {
         }
         raw.everyone |= self.guard_everyone;
         raw.dry_run |= self.guard_dry_run;
+        if let Some(fallback) = &self.guard_fallback {
+            raw.fallback.clone_from(fallback);
+        }
         raw.enabled |= self.guard_enabled || chosen || self.guard_everyone || self.guard_dry_run;
+    }
+
+    pub(super) const fn names_fallback(&self) -> bool {
+        self.guard_fallback.is_some()
     }
 
     pub(super) fn names_units(&self) -> bool {
