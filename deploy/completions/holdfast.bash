@@ -410,7 +410,7 @@ _holdfast() {
             return 0
             ;;
         holdfast__subcmd__agent)
-            opts="-h -V --config --endpoint --ca --server-name --node-name --listen --admin --seed --kubeconfig --cache --dns-server --probe-interval --drain-timeout --shutdown-timeout --guard --guard-unit --guard-user --guard-everyone --guard-dry-run --log-format --log-level --help --version"
+            opts="-h -V --config --endpoint --ca --server-name --node-name --listen --admin --seed --kubeconfig --cache --dns-server --probe-interval --drain-timeout --shutdown-timeout --guard --guard-unit --guard-user --guard-everyone --guard-dry-run --guard-fallback --log-format --log-level --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -477,6 +477,10 @@ _holdfast() {
                     return 0
                     ;;
                 --guard-user)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --guard-fallback)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -496,7 +500,7 @@ _holdfast() {
             return 0
             ;;
         holdfast__subcmd__check)
-            opts="-o -h -V --config --endpoint --ca --server-name --node-name --listen --admin --seed --kubeconfig --cache --dns-server --probe-interval --drain-timeout --shutdown-timeout --guard --guard-unit --guard-user --guard-everyone --guard-dry-run --log-format --log-level --client-kubeconfig --node-monitor-grace-period --node-lease-duration --node-status-update-frequency --output --help --version"
+            opts="-o -h -V --config --endpoint --ca --server-name --node-name --listen --admin --seed --kubeconfig --cache --dns-server --probe-interval --drain-timeout --shutdown-timeout --guard --guard-unit --guard-user --guard-everyone --guard-dry-run --guard-fallback --log-format --log-level --client-kubeconfig --node-monitor-grace-period --node-lease-duration --node-status-update-frequency --output --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -563,6 +567,10 @@ _holdfast() {
                     return 0
                     ;;
                 --guard-user)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --guard-fallback)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -62,6 +62,7 @@ complete -c holdfast -n "__fish_holdfast_using_subcommand agent" -l drain-timeou
 complete -c holdfast -n "__fish_holdfast_using_subcommand agent" -l shutdown-timeout -d 'Time that open connections get to end after SIGTERM [default: 5s]' -r
 complete -c holdfast -n "__fish_holdfast_using_subcommand agent" -l guard-unit -d 'A systemd unit or a cgroup path to guard; may be repeated, implies --guard [default: kubelet.service, kube-proxy.service]' -r
 complete -c holdfast -n "__fish_holdfast_using_subcommand agent" -l guard-user -d 'A user to guard, by number; may be repeated, implies --guard' -r
+complete -c holdfast -n "__fish_holdfast_using_subcommand agent" -l guard-fallback -d 'What is done to a unit whose dead connections can\'t be aborted: none, systemctl or watchdog [default: none]' -r
 complete -c holdfast -n "__fish_holdfast_using_subcommand agent" -l log-format -d 'Form of a log line: text or json [default: text]' -r
 complete -c holdfast -n "__fish_holdfast_using_subcommand agent" -l log-level -d 'What is logged: error, warn, info or debug [default: info]' -r
 complete -c holdfast -n "__fish_holdfast_using_subcommand agent" -l guard -d 'Watch API connections of other programs too, and abort the dead ones'
@@ -85,6 +86,7 @@ complete -c holdfast -n "__fish_holdfast_using_subcommand check" -l drain-timeou
 complete -c holdfast -n "__fish_holdfast_using_subcommand check" -l shutdown-timeout -d 'Time that open connections get to end after SIGTERM [default: 5s]' -r
 complete -c holdfast -n "__fish_holdfast_using_subcommand check" -l guard-unit -d 'A systemd unit or a cgroup path to guard; may be repeated, implies --guard [default: kubelet.service, kube-proxy.service]' -r
 complete -c holdfast -n "__fish_holdfast_using_subcommand check" -l guard-user -d 'A user to guard, by number; may be repeated, implies --guard' -r
+complete -c holdfast -n "__fish_holdfast_using_subcommand check" -l guard-fallback -d 'What is done to a unit whose dead connections can\'t be aborted: none, systemctl or watchdog [default: none]' -r
 complete -c holdfast -n "__fish_holdfast_using_subcommand check" -l log-format -d 'Form of a log line: text or json [default: text]' -r
 complete -c holdfast -n "__fish_holdfast_using_subcommand check" -l log-level -d 'What is logged: error, warn, info or debug [default: info]' -r
 complete -c holdfast -n "__fish_holdfast_using_subcommand check" -l client-kubeconfig -d 'A kubeconfig of a client on this node, which is looked at too; may be repeated' -r -F
