@@ -52,7 +52,9 @@ fn a_matrix_has_a_row_for_everybody_who_is_installed_in_one_world() {
     );
     let rows: Vec<Value> = serde_json::from_str(&done.out).unwrap();
     let mut met = Vec::new();
-    for subject in Subject::ALL {
+    let guards = |subject: &Subject| matches!(subject, Subject::Guard | Subject::HoldfastGuard);
+    // A guard is asked for by name: it does not compare with proxies.
+    for subject in Subject::ALL.into_iter().filter(|one| !guards(one)) {
         if let Some(missing) = subject.missing() {
             let skipped = format!("SKIPPED: {subject}: this machine lacks {}", missing.what);
             assert!(done.err.contains(&skipped), "{}", done.err);
