@@ -20,6 +20,15 @@ pub struct Components {
     folder: PathBuf,
 }
 
+/// The real components of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Real {
+    /// The programs.
+    pub components: Components,
+    /// After how many seconds without a heartbeat a node is not Ready; their own figure unless given.
+    pub grace_period_s: Option<u32>,
+}
+
 /// A program of Kubernetes, or one that it stands on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Program {

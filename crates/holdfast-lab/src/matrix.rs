@@ -106,6 +106,8 @@ mod tests {
             scenario: scenario.to_owned(),
             version: "0".to_owned(),
             time_scale: 1.0,
+            began: String::new(),
+            kubernetes: None,
             subjects: BTreeMap::from([(
                 subject,
                 SubjectRun {

@@ -28,6 +28,12 @@ pub struct Run {
     /// How many stock seconds one measured second stands for: 1 when unscaled. The client's clocks,
     /// the lifetimes of DNS records and the timeline were scaled; Holdfast's own timers were not.
     pub time_scale: f64,
+    /// When it began (RFC 3339, UTC).
+    #[serde(default)]
+    pub began: String,
+    /// Version of the real components of Kubernetes, if it had any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kubernetes: Option<String>,
     /// What each subject met.
     pub subjects: BTreeMap<Subject, SubjectRun>,
     /// What was expected, and whether it came true.

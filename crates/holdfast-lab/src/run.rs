@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 
 pub use self::live::{Live, Tone};
 use self::stage::Stage;
-use crate::kubernetes::Components;
+use crate::kubernetes::Real;
 use crate::report::Story;
 use crate::scenario::{self, Scenario};
 use crate::subject::Subject;
@@ -30,8 +30,8 @@ pub struct Order {
     pub subjects: Vec<Subject>,
     /// The time scale, if it is not the scenario's own.
     pub time_scale: Option<f64>,
-    /// The real components of Kubernetes to run it with, instead of the lab's stand-ins.
-    pub components: Option<Components>,
+    /// What is real of it, instead of the lab's stand-ins.
+    pub real: Option<Real>,
 }
 
 /// What a run says while it goes on.
@@ -107,7 +107,7 @@ impl Order {
         if let Some(time_scale) = self.time_scale {
             scenario.time_scale = time_scale;
         }
-        scenario.fits(&self.file, self.components.is_some())?;
+        scenario.fits(&self.file, self.real.is_some())?;
         if !self.subjects.is_empty() {
             let given = scenario.subjects;
             scenario.subjects = self
@@ -127,7 +127,7 @@ pub async fn run(
     words: &mpsc::UnboundedSender<Word>,
 ) -> Result<Story, RunError> {
     let scenario = order.scenario()?;
-    let mut stage = Stage::set(scenario, program, order.components.as_ref(), words.clone()).await?;
+    let mut stage = Stage::set(scenario, program, order.real.as_ref(), words.clone()).await?;
     stage.play().await?;
     Ok(stage.story())
 }

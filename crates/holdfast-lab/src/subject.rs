@@ -36,6 +36,8 @@ pub enum Subject {
     Holdfast,
     /// `holdfast agent` as guard alone: the client dials the endpoint's name itself.
     Guard,
+    /// `holdfast agent` as proxy and guard in one: the client dials it on loopback.
+    HoldfastGuard,
     /// `HAProxy` as kubeadm's guide sets it up.
     Haproxy,
     /// `HAProxy`, set to notice failures as fast as it reasonably can.
@@ -84,10 +86,11 @@ impl Surroundings {
 
 impl Subject {
     /// Every subject, in the order of tables.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Direct,
         Self::Holdfast,
         Self::Guard,
+        Self::HoldfastGuard,
         Self::Haproxy,
         Self::HaproxyTuned,
         Self::Nginx,
@@ -100,6 +103,7 @@ impl Subject {
             Self::Direct => "direct",
             Self::Holdfast => "holdfast",
             Self::Guard => "guard",
+            Self::HoldfastGuard => "holdfast-guard",
             Self::Haproxy => "haproxy",
             Self::HaproxyTuned => "haproxy-tuned",
             Self::Nginx => "nginx",
@@ -110,7 +114,7 @@ impl Subject {
     /// Somebody else's program that it is, with the settings that it gets here.
     pub const fn peer(self) -> Option<Peer> {
         match self {
-            Self::Direct | Self::Holdfast | Self::Guard => None,
+            Self::Direct | Self::Holdfast | Self::Guard | Self::HoldfastGuard => None,
             Self::Haproxy => Some(Peer::haproxy(include_str!("../peers/haproxy.cfg"))),
             Self::HaproxyTuned => Some(Peer::haproxy(include_str!("../peers/haproxy-tuned.cfg"))),
             Self::Nginx => Some(Peer::nginx(include_str!("../peers/nginx.conf"))),
@@ -131,6 +135,7 @@ impl Subject {
             Self::Direct => "node-direct",
             Self::Holdfast => "node-holdfast",
             Self::Guard => "node-guard",
+            Self::HoldfastGuard => "node-hf-guard",
             Self::Haproxy => "node-haproxy",
             Self::HaproxyTuned => "node-haproxy-t",
             Self::Nginx => "node-nginx",
@@ -155,7 +160,7 @@ impl Subject {
     const fn port(self) -> Option<u16> {
         match self {
             Self::Direct | Self::Guard => None,
-            Self::Holdfast => Some(HOLDFAST_PORT),
+            Self::Holdfast | Self::HoldfastGuard => Some(HOLDFAST_PORT),
             Self::Haproxy | Self::HaproxyTuned | Self::Nginx | Self::KubesprayNginx => {
                 Some(PEER_PORT)
             }
@@ -187,7 +192,8 @@ impl Subject {
         let mut arguments = agent_arguments(around);
         match self {
             Self::Holdfast => {}
-            Self::Guard => arguments.extend(guard::FLAGS.map(str::to_owned)),
+            Self::Guard => arguments.extend(guard::ALONE.map(str::to_owned)),
+            Self::HoldfastGuard => arguments.push(guard::EVERYONE.to_owned()),
             Self::Direct
             | Self::Haproxy
             | Self::HaproxyTuned
@@ -204,7 +210,7 @@ impl Subject {
     /// Where its agent tells its status, if it does.
     pub const fn admin(self) -> Option<SocketAddrV4> {
         match self {
-            Self::Holdfast | Self::Guard => Some(ADMIN),
+            Self::Holdfast | Self::Guard | Self::HoldfastGuard => Some(ADMIN),
             Self::Direct
             | Self::Haproxy
             | Self::HaproxyTuned

@@ -19,7 +19,7 @@ pub use self::part::PartError;
 use self::part::{Actor, Call, Readiness};
 use crate::certificates::{self, Certificates};
 use crate::fault::Verb;
-use crate::kubernetes::Components;
+use crate::kubernetes::Real;
 use crate::measure::{Part, PartKind};
 use crate::process::{self, Process};
 use crate::scenario::{ENDPOINT, Scenario};
@@ -91,12 +91,12 @@ pub enum WorldError {
 
 impl World {
     /// Builds the world of a scenario: everything but the subjects runs when this returns. With
-    /// `components` its API servers are real.
+    /// `real` components its API servers are real.
     pub async fn build(
         scenario: &Scenario,
         subjects: &[Subject],
         program: &Path,
-        components: Option<&Components>,
+        real: Option<&Real>,
     ) -> Result<Self, WorldError> {
         let mut addresses = BTreeMap::from([("dns".to_owned(), *DNS.ip())]);
         addresses.extend(numbered(1, scenario.balancers.keys().cloned()));
@@ -105,13 +105,13 @@ impl World {
             3,
             subjects.iter().map(|subject| subject.node().to_owned()),
         ));
-        if components.is_some() {
+        if real.is_some() {
             addresses.extend(numbered(4, std::iter::once(OBSERVER.to_owned())));
         }
         let network = Network::build(&addresses).await?;
         let directory = Path::new(DIRECTORY);
         let reachable: Vec<Ipv4Addr> = addresses.values().copied().collect();
-        let mut plane = components.map(ControlPlane::prepare).transpose()?;
+        let mut plane = real.map(ControlPlane::prepare).transpose()?;
         let certificates = match &plane {
             Some(plane) => plane.certificates(&reachable)?,
             None => Certificates::make(directory, ENDPOINT, &reachable)?,

@@ -27,6 +27,8 @@ fn story() -> Story {
             scenario: "address-change".to_owned(),
             version: "0.1.0".to_owned(),
             time_scale: 5.0,
+            began: String::new(),
+            kubernetes: None,
             subjects: BTreeMap::from([(Subject::Direct, subject)]),
             expectations: vec![Verdict {
                 text: "direct: cut_s at most 3 s".to_owned(),
@@ -66,6 +68,7 @@ fn a_runs_json_has_the_published_fields_and_no_others() {
         "scenario": "address-change",
         "version": "0.1.0",
         "time_scale": 5.0,
+        "began": "",
         "subjects": {
             "direct": {
                 "worst_gap_s": 9.0,

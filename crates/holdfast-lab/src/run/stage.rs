@@ -23,7 +23,7 @@ use super::watch::{self, Sighting};
 use super::{RunError, Word};
 use crate::actor::client::{Event, Lane, What};
 use crate::actor::monotonic_seconds;
-use crate::kubernetes::Components;
+use crate::kubernetes::Real;
 use crate::measure::{Course, Sight};
 use crate::process::Process;
 use crate::scenario::{ENDPOINT, RawSubject, Scenario};
@@ -39,6 +39,8 @@ const TICK: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 pub(super) struct Stage {
     scenario: Scenario,
+    /// By the wall clock, to the second.
+    began: jiff::Timestamp,
     world: World,
     /// They end when they are dropped.
     processes: Vec<Process>,
@@ -60,12 +62,12 @@ impl Stage {
     pub(super) async fn set(
         scenario: Scenario,
         program: &Path,
-        components: Option<&Components>,
+        real: Option<&Real>,
         words: mpsc::UnboundedSender<Word>,
     ) -> Result<Self, RunError> {
         let subjects: Vec<Subject> = scenario.subjects.keys().copied().collect();
         say(&words, format!("{}: building the world", scenario.name));
-        let world = World::build(&scenario, &subjects, program, components).await?;
+        let world = World::build(&scenario, &subjects, program, real).await?;
         let (to, sightings) = mpsc::unbounded_channel();
         let now = monotonic_seconds();
         let mut stage = Self {
@@ -80,6 +82,8 @@ impl Stage {
                 parts: world.parts_by_address(),
             },
             scenario,
+            began: jiff::Timestamp::from_second(jiff::Timestamp::now().as_second())
+                .unwrap_or_default(),
             world,
             processes: Vec::new(),
             watchers: JoinSet::new(),
@@ -101,7 +105,7 @@ impl Stage {
         for subject in &subjects {
             stage.start_agent(*subject, &to).await?;
         }
-        if components.is_some() {
+        if real.is_some() {
             stage.start_observer(&to).await?;
             for subject in &subjects {
                 stage.start_kubelets(*subject, &to)?;
@@ -202,6 +206,9 @@ impl Stage {
         };
         let mut names = given.seeds.clone();
         names.extend(self.scenario.addresses.iter().cloned());
+        if given.discovers.is_some() {
+            names.extend(self.scenario.servers.iter().cloned());
+        }
         let addresses = self.world.api_addresses(&names);
         let wanted = self.world.api_addresses(std::slice::from_ref(prefers));
         // One name in so many as there are addresses fits.

@@ -221,18 +221,21 @@ impl Reader<'_> {
                     ));
                 }
             }
-            let is_agent = matches!(subject, Subject::Holdfast | Subject::Guard);
+            let is_agent = subject.admin().is_some();
             let has_more = !raw.flags.is_empty() || raw.prefers.is_some();
             if has_more && !is_agent {
                 return Err(self.wrong(
                     format!("subjects.{name}"),
                     "flags or prefers",
-                    "neither: they are for holdfast and guard",
+                    "neither: they are for holdfast, guard and holdfast-guard",
                 ));
             }
             if let Some(prefers) = &raw.prefers {
                 let mut candidates = raw.seeds.clone();
                 candidates.extend(self.raw.world.name.addresses.iter().cloned());
+                if raw.discovers.is_some() {
+                    candidates.extend(self.raw.world.servers.iter().cloned());
+                }
                 let field = format!("subjects.{name}.prefers");
                 self.known(&field, std::slice::from_ref(prefers), &candidates)?;
             }

@@ -34,8 +34,8 @@ pub struct RawScenario {
     /// What the client on each node does besides its heartbeat.
     #[serde(default)]
     pub client: RawClient,
-    /// Who meets the fault, each on a node of its own: `direct`, `holdfast`, `haproxy`,
-    /// `haproxy-tuned`, `nginx`, `kubespray-nginx`.
+    /// Who meets the fault, each on a node of its own: `direct`, `holdfast`, `guard`, `holdfast-guard`,
+    /// `haproxy`, `haproxy-tuned`, `nginx`, `kubespray-nginx`.
     pub subjects: BTreeMap<String, RawSubject>,
     /// How long everything just runs before the first step.
     #[serde(default = "before")]
@@ -131,7 +131,7 @@ pub struct RawSubject {
     #[serde(default)]
     pub seeds: Vec<String>,
     /// `holdfast`: the server or balancer that the agent is to prefer: its node gets a name for which
-    /// it does, among its seeds and what the name resolves to at the start.
+    /// it does, among its seeds, what the name resolves to at the start, and what it discovers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prefers: Option<String>,
     /// `holdfast`, with real components: how the agent proves who it is when it asks the API for the

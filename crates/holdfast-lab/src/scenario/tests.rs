@@ -30,6 +30,17 @@ fn error(from: &str, to: &str) -> String {
 }
 
 #[test]
+fn every_scenario_for_real_components_is_valid_and_has_goals() {
+    for known in REAL {
+        let scenario = Scenario::parse(known.name, known.yaml).unwrap();
+        assert_eq!(scenario.name, known.name);
+        assert!(scenario.real, "{}", known.name);
+        assert!(!scenario.expect.is_empty(), "{}", known.name);
+        assert!(!scenario.goals.is_empty(), "{}", known.name);
+    }
+}
+
+#[test]
 fn every_built_in_scenario_is_valid_and_named_as_its_file() {
     for known in BUILT_IN {
         let scenario = Scenario::parse(known.name, known.yaml).unwrap();
@@ -169,7 +180,7 @@ fn bad_values_are_refused_with_file_field_found_and_accepted() {
         (
             "direct: {}",
             "envoy: {}",
-            "subjects: found \"envoy\", accepted: direct, holdfast, haproxy",
+            "subjects: found \"envoy\", accepted: direct, holdfast, guard, holdfast-guard, haproxy",
         ),
         (
             "direct: {}",

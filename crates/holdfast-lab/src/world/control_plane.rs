@@ -8,7 +8,7 @@ use super::{DIRECTORY, World, WorldError, missing};
 use crate::certificates::{CertificateError, Certificates};
 use crate::kubernetes::command::{self, Machine};
 use crate::kubernetes::pki::{Pair, Pki, User};
-use crate::kubernetes::{Components, Program};
+use crate::kubernetes::{Program, Real};
 use crate::measure::PartKind;
 use crate::peer;
 use crate::scenario::{Credentials, ENDPOINT, Scenario};
@@ -17,7 +17,7 @@ use crate::subject::API_PORT;
 /// The real components in a world.
 #[derive(Debug)]
 pub struct ControlPlane {
-    components: Components,
+    real: Real,
     pki: Pki,
     machines: Vec<Machine>,
 }
@@ -32,9 +32,9 @@ pub fn etcd_member(server: &str) -> String {
 
 impl ControlPlane {
     /// Makes the keys, in the world's directory.
-    pub(super) fn prepare(components: &Components) -> Result<Self, WorldError> {
+    pub(super) fn prepare(real: &Real) -> Result<Self, WorldError> {
         Ok(Self {
-            components: components.clone(),
+            real: real.clone(),
             pki: Pki::make(Path::new(DIRECTORY))?,
             machines: Vec::new(),
         })
@@ -55,12 +55,12 @@ impl ControlPlane {
 
     /// The path of one of the components.
     pub fn program(&self, program: Program) -> PathBuf {
-        self.components.program(program)
+        self.real.components.program(program)
     }
 
     /// The version of the components.
     pub fn version(&self) -> String {
-        self.components.version()
+        self.real.components.version()
     }
 
     /// A kubeconfig for a kubelet that finds the API at `server`.
@@ -189,7 +189,11 @@ impl World {
             let call = Call {
                 place: last.name.clone(),
                 program: plane.program(Program::ControllerManager),
-                arguments: command::controller_manager(&kubeconfig, &plane.pki, None),
+                arguments: command::controller_manager(
+                    &kubeconfig,
+                    &plane.pki,
+                    plane.real.grace_period_s,
+                ),
                 readiness: Readiness::Unasked,
             };
             self.start_part("kcm", None, call)?;

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
 use clap::{Args, Subcommand, ValueEnum};
-use holdfast_lab::kubernetes::Components;
+use holdfast_lab::kubernetes::{ComponentError, Components, Real};
 use holdfast_lab::launch::{self, Means};
 use holdfast_lab::report::{Report, Run, Story, html};
 use holdfast_lab::run::{Order, Word};
@@ -81,6 +81,10 @@ struct RunArguments {
     /// Folder with the programs of Kubernetes; unless given, what `e2e/kubernetes/build` made last
     #[arg(long, value_name = "FOLDER", requires = "real")]
     components: Option<PathBuf>,
+    /// After how long without a heartbeat kube-controller-manager calls a node not Ready, in seconds;
+    /// its version's own figure unless given (50 from 1.32 on, 40 before)
+    #[arg(long, value_name = "SECONDS", requires = "real", value_parser = clap::value_parser!(u32).range(1..=3600))]
+    grace_period: Option<u32>,
     /// What to print
     #[arg(short, long, value_enum, default_value_t = Output::Table)]
     output: Output,
@@ -154,18 +158,22 @@ fn run_scenarios(
     out: &mut impl Write,
     err: &mut impl Write,
 ) -> Result<Outcome, Failure> {
-    let components = arguments
-        .real
-        .then(|| Components::find(arguments.components.as_deref()))
+    let real = arguments.real.then(|| {
+        Ok(Real {
+            components: Components::find(arguments.components.as_deref())?,
+            grace_period_s: arguments.grace_period,
+        })
+    });
+    let real = real
         .transpose()
-        .map_err(unable)?;
+        .map_err(|error: ComponentError| unable(error))?;
     let mut orders = Vec::new();
     for name in &arguments.scenarios {
         orders.push(order(
             name,
             &arguments.subjects,
             arguments.time_scale,
-            components.as_ref(),
+            real.as_ref(),
         )?);
     }
     let orders = possible(orders, err)?;
@@ -203,7 +211,7 @@ pub(crate) fn order(
     name: &str,
     subjects: &[Subject],
     time_scale: Option<f64>,
-    components: Option<&Components>,
+    real: Option<&Real>,
 ) -> Result<Order, Failure> {
     let (file, yaml) = scenario::read(name).map_err(input)?;
     let order = Order {
@@ -211,7 +219,7 @@ pub(crate) fn order(
         yaml,
         subjects: subjects.to_vec(),
         time_scale,
-        components: components.cloned(),
+        real: real.cloned(),
     };
     order.scenario().map_err(input)?;
     Ok(order)

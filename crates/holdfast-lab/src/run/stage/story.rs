@@ -6,6 +6,7 @@ use super::{Lane, Sight, Stage, Subject, What};
 use crate::actor::client::Ending;
 use crate::measure::{self, Course};
 use crate::report::{Happening, Mark, Run, Story, Stretch, SubjectRun, Track};
+use crate::world::ControlPlane;
 
 impl Stage {
     /// What was seen, as figures and pictures.
@@ -33,6 +34,8 @@ impl Stage {
                 scenario: self.scenario.name.clone(),
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 time_scale: course.time_scale,
+                began: self.began.to_string(),
+                kubernetes: self.world.plane().map(ControlPlane::version),
                 goals: if (course.time_scale - 1.0).abs() < f64::EPSILON {
                     measure::judge(&self.scenario.goals, &figures, course.time_scale)
                 } else {
