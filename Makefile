@@ -5,8 +5,9 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 CARGO ?= cargo
-# How much of the suite on real Kubernetes runs: all, short or no.
+# How much of the suites on real Kubernetes runs: all, short or no; and which version.
 REAL ?= all
+KUBERNETES ?= 1.37.2
 # Optimised, but without the whole-program pass of a release: minutes less to wait.
 QUICK := $${CARGO_TARGET_DIR:-target}/profiling/holdfast
 
@@ -46,11 +47,11 @@ deny: ## Licences, sources and duplicates of dependencies
 	tools/cargo-tool cargo-deny 0.20.2
 	target/tools/bin/cargo-deny --locked check bans licenses sources
 
-e2e: quick ## The lab on unscaled clocks, then real Kubernetes; REAL=short leaves rows out, REAL=no all of them
+e2e: quick ## The lab on unscaled clocks, then real Kubernetes; REAL=short|no, KUBERNETES=1.34.4
 	$(QUICK) lab run --jobs 2 --html target/e2e/report.html --json target/e2e/report.json \
 	  $$($(QUICK) lab list -o json | tr -d ' ",' | sed -n 's/^scenario://p')
 	@tools/setup-peers
-	e2e/kubernetes/run $(QUICK) $(REAL)
+	e2e/kubernetes/run $(QUICK) $(REAL) $(KUBERNETES)
 
 bench: quick ## The data path beside HAProxy and nginx; figures in target/bench/report.json, about four minutes
 	@tools/setup-peers

@@ -11,6 +11,7 @@ mod man;
 mod markdown;
 mod metrics;
 mod reasons;
+mod results;
 mod schema;
 mod status;
 mod vocabulary;
@@ -19,6 +20,7 @@ mod vocabulary;
 mod tests;
 
 use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -36,11 +38,20 @@ enum Chore {
         #[arg(long)]
         check: bool,
     },
+    /// Write docs/results from the reports that `make e2e` left
+    Results {
+        /// Folder of the reports
+        #[arg(default_value = "target/e2e")]
+        reports: PathBuf,
+    },
 }
 
 fn main() -> ExitCode {
-    let Chore::Generate { check } = Chore::parse();
-    let done = if check { verify() } else { write() };
+    let done = match Chore::parse() {
+        Chore::Generate { check: true } => verify(),
+        Chore::Generate { check: false } => write(),
+        Chore::Results { reports } => write_results(&reports),
+    };
     done.unwrap_or_else(|error| {
         // A closed terminal can't be told that it is closed.
         drop(writeln!(io::stderr(), "error: {error:#}"));
@@ -52,6 +63,12 @@ fn write() -> Result<ExitCode> {
     for path in files::write(&repository(), &generated()?)? {
         writeln!(io::stdout(), "{path}")?;
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write_results(reports: &Path) -> Result<ExitCode> {
+    let page = results::write(reports, &repository().join("docs/results"))?;
+    writeln!(io::stdout(), "{}", page.display())?;
     Ok(ExitCode::SUCCESS)
 }
 

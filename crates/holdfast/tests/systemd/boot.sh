@@ -4,21 +4,22 @@
 # to the machine's root, /tmp, /run or /dev; of the machine it sees files, read only in effect, and the one
 # shared folder.
 #
-#   boot.sh CGROUP FOLDER PROGRAM
+#   boot.sh CGROUP FOLDER PROGRAM [COMPONENTS]
 #
 # CGROUP   an empty cgroup v2 directory; inside it is the root of the tree
 # FOLDER   holds root/ (the mount point of the view), units/ (become the guest's units) and shared/ (which
 #          is /shared inside, and where the number of the first process is written to shared/pid)
 # PROGRAM  becomes /usr/local/bin/holdfast inside
+# COMPONENTS, a folder, becomes /opt/kubernetes inside
 set -euo pipefail
 
 if [ "$1" != inside ]; then
   echo $$ > "$1/cgroup.procs"
   exec unshare --pid --fork --kill-child=KILL --mount --cgroup --uts --ipc --net --propagation private \
-    bash "$0" inside "$2" "$3"
+    bash "$0" inside "$2" "$3" "${4:-}"
 fi
 
-folder=$2 program=$3
+folder=$2 program=$3 components=$4
 # /proc is still the machine's: the number is the one that the machine knows this process by.
 read -r outer _ < /proc/self/stat
 hostname guest
@@ -60,6 +61,10 @@ cp -r "$folder/units/." run/systemd/system/
 mount --bind "$folder/shared" shared
 : > usr/local/bin/holdfast
 mount --bind "$program" usr/local/bin/holdfast
+if [ -n "$components" ]; then
+  mkdir -p opt/kubernetes
+  mount --bind "$components" opt/kubernetes
+fi
 rm -f etc/machine-id
 echo 686f6c64666173742074657374207331 > etc/machine-id
 

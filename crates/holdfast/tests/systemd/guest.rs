@@ -78,6 +78,15 @@ impl Guest {
 
     /// The same; `prepare` is given the shared folder before anything runs.
     pub(crate) fn boot_with(units: &[(&str, &str)], prepare: impl FnOnce(&Path)) -> Option<Self> {
+        Self::boot_beside(units, None, prepare)
+    }
+
+    /// The same; what is in the folder `components` is in /opt/kubernetes inside.
+    pub(crate) fn boot_beside(
+        units: &[(&str, &str)],
+        components: Option<&Path>,
+        prepare: impl FnOnce(&Path),
+    ) -> Option<Self> {
         if let Err(why) = can_boot() {
             // This is not captured, as the print macros are.
             writeln!(std::io::stderr(), "SKIPPED: {why}").unwrap();
@@ -112,6 +121,7 @@ impl Guest {
             .args(["--pdeathsig", "KILL", "bash", SCRIPT])
             .args([&cgroup, folder.path()])
             .arg(env!("CARGO_BIN_EXE_holdfast"))
+            .args(components)
             .stdin(Stdio::null())
             .stderr(fs::File::create(folder.path().join("boot.err")).unwrap())
             .spawn()

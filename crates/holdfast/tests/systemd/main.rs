@@ -10,6 +10,8 @@ mod guest;
 #[cfg(test)]
 mod hardening;
 #[cfg(test)]
+mod kubernetes;
+#[cfg(test)]
 mod node;
 #[cfg(test)]
 mod node_check;

@@ -150,25 +150,7 @@ impl Node {
 
     /// Starts an actor of the lab inside.
     pub(crate) fn actor(&self, arguments: &[&str]) -> Actor {
-        let mut process = self
-            .guest
-            .inside("holdfast")
-            .args(["lab", "actor"])
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let orders = process.stdin.take().unwrap();
-        let said = BufReader::new(process.stdout.take().unwrap());
-        let mut actor = Actor {
-            process,
-            orders,
-            said,
-        };
-        let ready = actor.line();
-        assert_eq!(ready["ready"], true, "{arguments:?}: {ready}");
-        actor
+        Actor::start(&self.guest, arguments)
     }
 
     /// A DNS server inside, which has `address` for the name.
@@ -187,6 +169,28 @@ pub(crate) struct Actor {
 }
 
 impl Actor {
+    /// Starts one inside `guest`.
+    pub(crate) fn start(guest: &Guest, arguments: &[&str]) -> Self {
+        let mut process = guest
+            .inside("holdfast")
+            .args(["lab", "actor"])
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let orders = process.stdin.take().unwrap();
+        let said = BufReader::new(process.stdout.take().unwrap());
+        let mut actor = Self {
+            process,
+            orders,
+            said,
+        };
+        let ready = actor.line();
+        assert_eq!(ready["ready"], true, "{arguments:?}: {ready}");
+        actor
+    }
+
     /// Gives an order that must be taken.
     pub(crate) fn order(&mut self, order: &str) {
         writeln!(self.orders, "{order}").unwrap();
