@@ -124,7 +124,9 @@ const fn called(subject: Subject) -> &'static str {
         Subject::Holdfast => "proxy",
         Subject::Guard => "guard",
         Subject::HoldfastGuard => "proxy and guard",
-        other => other.as_str(),
+        Subject::Haproxy | Subject::HaproxyTuned | Subject::Nginx | Subject::KubesprayNginx => {
+            subject.as_str()
+        }
     }
 }
 
@@ -136,18 +138,18 @@ fn goals(runs: &[Run]) -> String {
         .collect();
     let met = goals.iter().filter(|(_, goal)| goal.held).count();
     let mut text = format!("\n{met} of {} goals are met.\n", goals.len());
-    let missed = goals.iter().filter(|(_, goal)| !goal.held);
+    let missed = goals.iter().filter(|(_, goal)| !goal.held).copied();
     let broken = runs.iter().flat_map(|run| {
         let broken = run.expectations.iter().filter(|one| !one.held);
         broken.map(move |one| (run, one))
     });
-    for (run, verdict) in missed.copied().chain(broken) {
+    text.extend(missed.chain(broken).map(|(run, verdict)| {
         let measured = &verdict.measured;
-        text += &format!(
+        format!(
             "- {}: {}: measured {measured}\n",
             run.scenario, verdict.text
-        );
-    }
+        )
+    }));
     text
 }
 

@@ -5,6 +5,7 @@ use std::fs;
 use std::io::Write as _;
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use holdfast_lab::kubernetes::command::{self, AUDIT_POLICY, Machine};
@@ -12,7 +13,7 @@ use holdfast_lab::kubernetes::pki::{Pki, User};
 use holdfast_lab::kubernetes::{Components, Program};
 use serde_json::{Value, json};
 
-use crate::guest::{Done, Guest, eventually};
+use crate::guest::{Done, Guest, PATIENCE, eventually};
 use crate::node::{Actor, NAME};
 
 /// The node's name.
@@ -115,7 +116,7 @@ impl Cluster {
             group: Some("system:masters"),
         };
         let admin = pki.kubeconfig(admin, &own(), NAME).unwrap();
-        let mut cluster = Self {
+        let cluster = Self {
             guest,
             dns,
             admin,
@@ -125,7 +126,7 @@ impl Cluster {
         Some(cluster)
     }
 
-    fn start(&mut self) {
+    fn start(&self) {
         let shared = self.guest.shared("");
         let machine = Machine {
             name: "cp1".to_owned(),
@@ -281,13 +282,18 @@ impl Cluster {
 
     /// Waits until the journal of a unit has this text, and gives all of it.
     pub(super) fn says(&self, unit: &str, text: &str) -> String {
-        let begun = Instant::now();
-        eventually(&format!("{unit} says {text:?}"), || {
+        let until = Instant::now() + PATIENCE;
+        loop {
             let journal = self.guest.journal(unit);
-            let late = begun.elapsed() > crate::guest::PATIENCE - Duration::from_secs(2);
-            assert!(!late || journal.contains(text), "{text}: {journal}");
-            journal.contains(text).then_some(journal)
-        })
+            if journal.contains(text) {
+                return journal;
+            }
+            assert!(
+                Instant::now() < until,
+                "{unit} never said {text:?}: {journal}"
+            );
+            thread::sleep(Duration::from_millis(200));
+        }
     }
 }
 
