@@ -52,8 +52,12 @@ impl std::fmt::Debug for Pki {
 }
 
 impl Pki {
-    /// Makes a CA and the key for service accounts' tokens in `folder`.
+    /// Makes `folder`, and in it a CA and the key for service accounts' tokens.
     pub fn make(folder: &Path) -> Result<Self, CertificateError> {
+        std::fs::create_dir_all(folder).map_err(|source| CertificateError::Write {
+            path: folder.to_owned(),
+            source,
+        })?;
         let mut ca = CertificateParams::default();
         ca.distinguished_name.push(DnType::CommonName, "lab-ca");
         ca.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);

@@ -13,7 +13,7 @@ use crate::world::OBSERVER;
 
 /// How long the cluster may take until it lets something be made: its controllers make what that needs
 /// first, the accounts of pods for example.
-const PATIENCE: Duration = Duration::from_mins(1);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// What an agent may do, as it ships.
 const RBAC: &str = include_str!("../../../../../deploy/kubernetes/agent-rbac.yaml");
@@ -44,7 +44,9 @@ impl Stage {
                     }
                     return Ok(last);
                 }
-                Err(ProcessError::Ended { .. }) if begun.elapsed() < PATIENCE => {
+                Err(ProcessError::Ended { .. } | ProcessError::Late { .. })
+                    if begun.elapsed() < PATIENCE =>
+                {
                     sleep(Duration::from_secs(1)).await;
                 }
                 Err(error) => return Err(error.into()),

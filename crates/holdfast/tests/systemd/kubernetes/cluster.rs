@@ -35,12 +35,13 @@ pub(super) const FRONTS: [Ipv4Addr; 2] = [Ipv4Addr::new(10, 99, 1, 1), Ipv4Addr:
 /// for the stock 50 s.
 const GRACE_PERIOD_S: u32 = 20;
 
-/// A dummy link takes what is sent to an address that the machine does not have, and answers nothing: an address
-/// that is taken away has gone silent.
+/// An address that is taken away has gone silent: what is sent to it goes out of the link to a neighbour who does
+/// not exist.
 const NETWORK: &str = "set -e; \
-    ip link add eth0 type dummy; ip addr add 10.99.3.1/16 dev eth0; ip link set eth0 up; \
-    ip route add default dev eth0; \
-    for own in 10.99.2.9 10.99.1.1 10.99.1.2; do ip addr add $own/32 dev eth0; done; \
+    ip link add eth0 type veth peer name sink; ip link set sink up; \
+    ip addr add 10.99.3.1/16 dev eth0; ip link set eth0 up; ip route add default dev eth0; \
+    for own in 10.99.2.9 10.99.1.1 10.99.1.2; do ip addr add $own/32 dev eth0; \
+    ip neigh replace $own lladdr 02:00:00:00:00:01 dev eth0 nud permanent; done; \
     rm -f /etc/resolv.conf /etc/hosts; \
     echo 'nameserver 127.0.0.1' > /etc/resolv.conf; \
     printf '127.0.0.1 localhost\\n10.99.3.1 node1\\n' > /etc/hosts";
