@@ -62,8 +62,8 @@ fn page(suites: &[(&str, Vec<Run>)], node_rows: &str) -> Result<(String, String)
     let holdfast: Vec<&str> = holdfast.into_iter().collect();
     let mut text = format!(
         "# On Kubernetes {version}\n\n\
-         Measured by `make e2e KUBERNETES={version}`, written by `cargo xtask results`. The first run began \
-         {first}, the last {last}. Holdfast {}; {} processors. Real etcd, kube-apiserver, \
+         Measured by the suites that `make e2e KUBERNETES={version}` runs, written by `cargo xtask results`. The \
+         first run began {first}, the last {last}. Holdfast {}; {} processors. Real etcd, kube-apiserver, \
          kube-controller-manager, HAProxy and the kubelet's own code, everything stock: \
          [docs/lab.md](../lab.md), \"Real components\".\n",
         holdfast.join(", "),
