@@ -25,6 +25,9 @@ pub struct ControlPlane {
 /// Where the observer looks from.
 pub const OBSERVER: &str = "observer";
 
+/// Runs its arguments again whenever they end, for as long as the world lasts.
+const RESTARTED: &str = "while :; do \"$@\"; sleep 1; done";
+
 /// The name of the etcd member beside a server; verbs reach it by this.
 pub fn etcd_member(server: &str) -> String {
     format!("etcd-{server}")
@@ -186,14 +189,20 @@ impl World {
             // Its own server's loopback, as kubeadm sets it up.
             let server = format!("https://127.0.0.1:{API_PORT}");
             let kubeconfig = plane.pki.kubeconfig(user, &server, ENDPOINT)?;
+            // It gives up when its API server is not healthy after ten seconds, as may be on a busy
+            // machine. In a cluster the kubelet would start it again.
+            let mut arguments = vec!["-c".to_owned(), RESTARTED.to_owned(), "kcm".to_owned()];
+            let program = plane.program(Program::ControllerManager);
+            arguments.push(program.display().to_string());
+            arguments.extend(command::controller_manager(
+                &kubeconfig,
+                &plane.pki,
+                plane.real.grace_period_s,
+            ));
             let call = Call {
                 place: last.name.clone(),
-                program: plane.program(Program::ControllerManager),
-                arguments: command::controller_manager(
-                    &kubeconfig,
-                    &plane.pki,
-                    plane.real.grace_period_s,
-                ),
+                program: PathBuf::from("sh"),
+                arguments,
                 readiness: Readiness::Unasked,
             };
             self.start_part("kcm", None, call)?;
