@@ -2388,7 +2388,7 @@ _holdfast() {
             return 0
             ;;
         holdfast__subcmd__lab__subcmd__run)
-            opts="-o -h -V --subjects --time-scale --real --components --output --html --json --jobs --live --help --version"
+            opts="-o -h -V --subjects --time-scale --real --components --grace-period --output --html --json --jobs --live --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2403,6 +2403,10 @@ _holdfast() {
                     return 0
                     ;;
                 --components)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --grace-period)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -162,6 +162,7 @@ complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and not __fish_se
 complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and __fish_seen_subcommand_from run" -l subjects -d 'Who meets the fault, each on a node of its own; as the scenario says unless given' -r
 complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and __fish_seen_subcommand_from run" -l time-scale -d 'Stock seconds per second: the client\'s clocks, DNS lifetimes and the timeline run so much faster. Holdfast\'s own timers are never scaled' -r
 complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and __fish_seen_subcommand_from run" -l components -d 'Folder with the programs of Kubernetes; unless given, what `e2e/kubernetes/build` made last' -r -F
+complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and __fish_seen_subcommand_from run" -l grace-period -d 'After how long without a heartbeat kube-controller-manager calls a node not Ready, in seconds; its version\'s own figure unless given (50 from 1.32 on, 40 before)' -r
 complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and __fish_seen_subcommand_from run" -s o -l output -d 'What to print' -r -f -a "table\t'A table for people'
 json\t'JSON for programs'"
 complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and __fish_seen_subcommand_from run" -l html -d 'Also write a page with a picture of each run' -r -F

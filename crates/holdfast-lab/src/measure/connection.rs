@@ -103,16 +103,15 @@ fn told(course: &Course, events: &[Event]) -> Vec<Connection> {
     connections
 }
 
-/// Marks the connections behind an agent that were on a balancer when it broke.
+/// Marks the connections behind an agent that were on a balancer when it broke, or on a server that does not tell
+/// its name, as real ones do not.
 fn mark_unseen(sight: &Sight, outage: &Outage, connections: &mut [Connection]) {
-    if outage.part.kind == PartKind::Server {
-        return;
-    }
     let last = sight.loads.iter().rfind(|load| load.t <= outage.from);
     let on_it = last.and_then(|load| load.connections.get(&outage.part.name));
     let mut unseen: Vec<&mut Connection> = connections
         .iter_mut()
         .filter(|one| one.dialled.is_none() && one.is_open_at(outage.from))
+        .filter(|one| outage.part.kind == PartKind::Balancer || one.server.is_none())
         .collect();
     let end = |one: &Connection| one.end.map_or(f64::INFINITY, |(t, _)| t);
     unseen.sort_by(|one, other| end(one).total_cmp(&end(other)));

@@ -36,11 +36,12 @@ pub fn unexplained(told: &Testimony, ended: u32) -> Vec<String> {
             "the client saw {ended} connections end, the agent knows of {known}"
         ));
     }
-    for (what, who) in [
-        (What::ConnectionCut, "cut"),
-        (What::ConnectionDrained, "drain"),
+    // A connection that is moved home is drained, for a reason of its own.
+    for (whats, who) in [
+        (&[What::ConnectionCut][..], "cut"),
+        (&[What::ConnectionDrained, What::ConnectionMoved], "drain"),
     ] {
-        let rows = count(actions, |action| action.what == what);
+        let rows = count(actions, |action| whats.contains(&action.what));
         if is_whole(actions) && rows < by(who) {
             found.push(format!(
                 "{} ended by {who}, and {rows} rows say so",

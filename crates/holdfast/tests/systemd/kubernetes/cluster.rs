@@ -226,11 +226,11 @@ impl Cluster {
         serde_json::from_str(&done.out).unwrap_or_default()
     }
 
-    /// When the kubelet last renewed its lease, as the API has it.
+    /// When the kubelet last renewed its lease, as the API has it; nothing before the first time.
     pub(super) fn renewed(&self) -> String {
         let lease = ["get", "lease", NODE, "--namespace=kube-node-lease"];
         let output = "--output=jsonpath={.spec.renewTime}";
-        self.told(&[&lease[..], &[output]].concat())
+        self.kubectl(&[&lease[..], &[output]].concat()).out
     }
 
     /// Its condition `Ready`: status and reason.
