@@ -97,7 +97,7 @@ impl Means {
         })
     }
 
-    fn unshare(self) -> Command {
+    pub(crate) fn unshare(self) -> Command {
         let mut command = Command::new("unshare");
         command.args([
             "--mount",
@@ -264,7 +264,7 @@ async fn listen<O: DeserializeOwned>() -> Result<(O, oneshot::Receiver<()>), Lau
 }
 
 /// Gives `ip netns` and the run a directory that nobody else sees.
-async fn prepare() -> Result<(), LaunchError> {
+pub(crate) async fn prepare() -> Result<(), LaunchError> {
     if let Err(said) =
         output(Command::new("mount").args(["-t", "tmpfs", "holdfast-lab", "/run"])).await?
     {

@@ -1,7 +1,7 @@
 //! A world: servers, balancers, a DNS server and nodes, each in a network namespace of its own.
 
 mod control_plane;
-mod network;
+pub(crate) mod network;
 mod part;
 mod resolving;
 

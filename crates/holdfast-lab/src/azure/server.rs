@@ -15,12 +15,14 @@ use hyper_util::server::conn::auto;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
+use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
 use super::arm::{Arm, Settings};
 use super::folder::LoadError;
+use super::plane::{Dial, Plane, PlaneError};
 use super::wire::{Answer, Refusal, Request};
 use crate::actor::{StartError, port, tls};
 use crate::certificates::{CertificateError, Certificates};
@@ -44,6 +46,8 @@ pub struct Azure {
     pub from: Option<PathBuf>,
     /// The folder that its state goes to when it ends.
     pub dump: Option<PathBuf>,
+    /// Put each VM into a network namespace, with copies of this program.
+    pub network: Option<PathBuf>,
     /// What the service itself is told.
     pub settings: Settings,
 }
@@ -57,6 +61,9 @@ pub enum ServeError {
     /// Its folder could not be read or written.
     #[error(transparent)]
     Folder(#[from] LoadError),
+    /// Its network could not be made.
+    #[error(transparent)]
+    Plane(#[from] PlaneError),
     /// It could not listen, or not set up TLS.
     #[error(transparent)]
     Start(#[from] StartError),
@@ -67,6 +74,9 @@ pub enum ServeError {
 struct Shared {
     arm: Mutex<Arm>,
     started: Instant,
+    plane: Option<tokio::sync::Mutex<Plane>>,
+    /// Tells that something may have changed.
+    changed: Notify,
 }
 
 /// Serves until `end` comes; `ready` gets what a client needs to know.
@@ -91,6 +101,10 @@ pub async fn serve(
         Some(metadata) => Some(port::listen(metadata).await?),
         None => None,
     };
+    let plane = match &options.network {
+        Some(program) => Some(tokio::sync::Mutex::new(Plane::start(program).await?)),
+        None => None,
+    };
     let told = json!({
         "ready": true,
         "endpoint": format!("https://{address}"),
@@ -102,7 +116,10 @@ pub async fn serve(
     let shared = Arc::new(Shared {
         arm: Mutex::new(arm),
         started: Instant::now(),
+        plane,
+        changed: Notify::new(),
     });
+    shared.follow().await?;
     let mut tasks = JoinSet::new();
     let own = Arc::clone(&shared);
     tasks.spawn(port::accept(listener, move |stream| {
@@ -114,6 +131,8 @@ pub async fn serve(
             converse(TokioIo::new(stream), "http", Arc::clone(&own))
         }));
     }
+    let own = Arc::clone(&shared);
+    tasks.spawn(async move { own.go_on_following().await });
     ready(&told);
     end.await;
     tasks.shutdown().await;
@@ -121,6 +140,59 @@ pub async fn serve(
         shared.arm.lock().dump(folder)?;
     }
     Ok(())
+}
+
+impl Shared {
+    /// Ends operations that are due, and lets the network follow. When there is more to do.
+    async fn follow(&self) -> Result<Option<Duration>, PlaneError> {
+        let Some(plane) = &self.plane else {
+            return Ok(None);
+        };
+        let mut plane = plane.lock().await;
+        let (changed, wake) = {
+            let mut arm = self.arm.lock();
+            arm.settle(self.started.elapsed());
+            let generation = arm.generation();
+            let behind = !plane.follows(generation);
+            let changed = behind.then(|| (generation, arm.exits()));
+            (changed, arm.next_wake())
+        };
+        if let Some((generation, exits)) = changed {
+            plane.follow(generation, &exits).await?;
+        }
+        Ok(wake.map(|wake| wake.saturating_sub(self.started.elapsed())))
+    }
+
+    /// Follows until the network can't any more; who dials is told why.
+    async fn go_on_following(&self) {
+        while let Ok(wake) = self.follow().await {
+            let changed = self.changed.notified();
+            match wake {
+                Some(wake) => drop(timeout(wake, changed).await),
+                None => changed.await,
+            }
+        }
+    }
+
+    /// Tries to reach the internet from a VM, as of now.
+    async fn dial(&self, request: &Request) -> Answer {
+        let dial: Dial = match serde_json::from_slice(&request.body) {
+            Ok(dial) => dial,
+            Err(error) => return Refusal::bad("InvalidDial", error.to_string()).into(),
+        };
+        let Some(plane) = &self.plane else {
+            let what = "there is no network: start with --network";
+            return Refusal::conflict("NoNetwork", what).into();
+        };
+        let tried = match self.follow().await {
+            Ok(_) => plane.lock().await.dial(dial).await,
+            Err(error) => Err(error),
+        };
+        match tried {
+            Ok(answer) => Answer::json(StatusCode::OK, answer),
+            Err(error) => Refusal::bad("InvalidDial", chain(&error)).into(),
+        }
+    }
 }
 
 async fn secure(stream: TcpStream, acceptor: TlsAcceptor, shared: Arc<Shared>) {
@@ -160,11 +232,15 @@ async fn answer(
         Err(refusal) => return Ok(response(Answer::from(refusal), &Method::GET)),
     };
     let method = request.method.clone();
-    let answer = if request.method == Method::POST && request.path == "/lab/folder" {
-        written(&request, shared)
-    } else {
-        let now = shared.started.elapsed();
-        shared.arm.lock().answer(now, &request)
+    let answer = match (&request.method, request.path.as_str()) {
+        (&Method::POST, "/lab/folder") => written(&request, shared),
+        (&Method::POST, "/lab/dial") => shared.dial(&request).await,
+        _ => {
+            let now = shared.started.elapsed();
+            let answer = shared.arm.lock().answer(now, &request);
+            shared.changed.notify_one();
+            answer
+        }
     };
     if answer.lost {
         return Err(Lost);

@@ -19,7 +19,7 @@ use crate::peer;
 /// The router's namespace.
 const ROUTER: &str = "rt";
 /// The router's address on every link (RFC 3927 link-local: never routed).
-const GATEWAY: &str = "169.254.1.1";
+pub(crate) const GATEWAY: &str = "169.254.1.1";
 
 /// A network that has been built.
 #[derive(Debug)]
@@ -171,13 +171,14 @@ fn link(place: &str) -> String {
     format!("v{place}")
 }
 
-fn say(script: &mut String, line: &str) {
+/// Adds a line to a script.
+pub(crate) fn say(script: &mut String, line: &str) {
     script.push_str(line);
     script.push('\n');
 }
 
 /// Runs a script of `ip` commands in one process, all or nothing of each line (ip(8), `-batch`).
-async fn ip(place: Option<&str>, script: &str) -> Result<(), NetworkError> {
+pub(crate) async fn ip(place: Option<&str>, script: &str) -> Result<(), NetworkError> {
     let mut command = Command::new("ip");
     if let Some(place) = place {
         command.args(["-netns", place]);

@@ -57,6 +57,9 @@ enum What {
     /// Be one of the processes of a world
     #[command(hide = true)]
     Actor(actor::Actor),
+    /// Keep the network of `lab azure`, inside the namespaces made for it
+    #[command(hide = true)]
+    AzureNetwork,
     /// Run the order that comes in on standard input, inside the namespaces made for it
     #[command(hide = true)]
     World,
@@ -139,6 +142,7 @@ pub fn run(lab: Lab, out: &mut impl Write, err: &mut impl Write) -> Result<Outco
         What::Matrix(arguments) => matrix::run(&arguments, out, err),
         What::Goals(arguments) => goals::run(&arguments, out, err),
         What::Azure(arguments) => azure::run(arguments, out),
+        What::AzureNetwork => azure::network(),
         What::Bench(arguments) => bench::run(&arguments, out, err),
         What::List(arguments) => list(&arguments, out).map(|()| Outcome::Held),
         What::Show { name } => show(&name, out).map(|()| Outcome::Held),

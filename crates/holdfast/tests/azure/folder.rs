@@ -3,9 +3,7 @@
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::stage::{Azure, holdfast};
-
-const GROUP: &str = "/subscriptions/s1/resourceGroups/g/providers";
+use crate::stage::{Azure, holdfast, nic, written};
 
 fn explained(folder: &std::path::Path) -> Value {
     let output = holdfast()
@@ -20,42 +18,8 @@ fn explained(folder: &std::path::Path) -> Value {
 
 #[test]
 fn a_change_through_arm_shows_in_the_folder_that_comes_out() {
-    let (first, second) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let nic = format!("{GROUP}/Microsoft.Network/networkInterfaces/n");
-    let balancer = format!("{GROUP}/Microsoft.Network/loadBalancers/kubernetes");
-    let pool = json!({"id": format!("{balancer}/backendAddressPools/kubernetes")});
-    let files = [
-        (
-            "nic.json",
-            json!([{"id": nic, "location": "westeurope", "ipConfigurations": [{
-            "id": format!("{nic}/ipConfigurations/c"), "primary": true, "privateIPAddress": "10.0.0.4",
-            "subnet": {"id": format!("{GROUP}/Microsoft.Network/virtualNetworks/v/subnets/s")},
-            "loadBalancerBackendAddressPools": [pool]}],
-            "virtualMachine": {"id": format!("{GROUP}/Microsoft.Compute/virtualMachines/vm")}}]),
-        ),
-        (
-            "lb.json",
-            json!([{"id": balancer, "location": "westeurope", "sku": {"name": "Standard"}, "backendAddressPools": [pool],
-            "loadBalancingRules": [{"id": format!("{balancer}/loadBalancingRules/r"), "name": "r", "protocol": "Tcp", "backendAddressPool": pool}]}]),
-        ),
-        (
-            "vnet.json",
-            json!([{"id": format!("{GROUP}/Microsoft.Network/virtualNetworks/v"), "location": "westeurope",
-            "subnets": [{"id": format!("{GROUP}/Microsoft.Network/virtualNetworks/v/subnets/s"), "name": "s", "addressPrefix": "10.0.0.0/24", "defaultOutboundAccess": false}]}]),
-        ),
-        (
-            "vm.json",
-            json!([{"id": format!("{GROUP}/Microsoft.Compute/virtualMachines/vm"), "location": "westeurope"}]),
-        ),
-        ("vmss.json", json!([])),
-        ("vmss-nic.json", json!([])),
-        ("nat-gateway.json", json!([])),
-        ("public-ip.json", json!([])),
-        ("route-table.json", json!([])),
-    ];
-    for (name, list) in files {
-        std::fs::write(first.path().join(name), list.to_string()).unwrap();
-    }
+    let (first, second) = (written(), tempfile::tempdir().unwrap());
+    let nic = nic();
     let before = explained(first.path());
     let dump = second.path().to_str().unwrap();
     let azure = Azure::start(&[

@@ -4,6 +4,8 @@
 #[cfg(test)]
 mod folder;
 #[cfg(test)]
+mod plane;
+#[cfg(test)]
 mod sdk;
 #[cfg(test)]
 mod stage;

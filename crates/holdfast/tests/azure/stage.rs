@@ -4,7 +4,11 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
-use serde_json::Value;
+use holdfast_lab::launch::{LaunchError, Means};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+const GROUP: &str = "/subscriptions/s1/resourceGroups/g/providers";
 
 /// Says that a test did not happen, where nobody overlooks it: this is not captured, as the print
 /// macros are.
@@ -108,4 +112,67 @@ impl Drop for Azure {
 pub(crate) fn sdk() -> Option<std::path::PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tools/azure-sdk");
     folder.join("done").is_file().then(|| folder.join("site"))
+}
+
+/// The id of the only NIC in [`written`].
+pub(crate) fn nic() -> String {
+    format!("{GROUP}/Microsoft.Network/networkInterfaces/n")
+}
+
+/// A folder as `az` writes it: one VM in a private subnet, whose NIC is in a public pool with a rule
+/// for TCP.
+pub(crate) fn written() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let nic = nic();
+    let balancer = format!("{GROUP}/Microsoft.Network/loadBalancers/kubernetes");
+    let pool = json!({"id": format!("{balancer}/backendAddressPools/kubernetes")});
+    let files = [
+        (
+            "nic.json",
+            json!([{"id": nic, "location": "westeurope", "ipConfigurations": [{
+            "id": format!("{nic}/ipConfigurations/c"), "primary": true, "privateIPAddress": "10.0.0.4",
+            "subnet": {"id": format!("{GROUP}/Microsoft.Network/virtualNetworks/v/subnets/s")},
+            "loadBalancerBackendAddressPools": [pool]}],
+            "virtualMachine": {"id": format!("{GROUP}/Microsoft.Compute/virtualMachines/vm")}}]),
+        ),
+        (
+            "lb.json",
+            json!([{"id": balancer, "location": "westeurope", "sku": {"name": "Standard"}, "backendAddressPools": [pool],
+            "loadBalancingRules": [{"id": format!("{balancer}/loadBalancingRules/r"), "name": "r", "protocol": "Tcp", "backendAddressPool": pool}]}]),
+        ),
+        (
+            "vnet.json",
+            json!([{"id": format!("{GROUP}/Microsoft.Network/virtualNetworks/v"), "location": "westeurope",
+            "subnets": [{"id": format!("{GROUP}/Microsoft.Network/virtualNetworks/v/subnets/s"), "name": "s", "addressPrefix": "10.0.0.0/24", "defaultOutboundAccess": false}]}]),
+        ),
+        (
+            "vm.json",
+            json!([{"id": format!("{GROUP}/Microsoft.Compute/virtualMachines/vm"), "location": "westeurope"}]),
+        ),
+        ("vmss.json", json!([])),
+        ("vmss-nic.json", json!([])),
+        ("nat-gateway.json", json!([])),
+        ("public-ip.json", json!([])),
+        ("route-table.json", json!([])),
+    ];
+    for (name, list) in files {
+        std::fs::write(folder.path().join(name), list.to_string()).unwrap();
+    }
+    folder
+}
+
+/// Whether network namespaces can be made here. If not, says so where nobody overlooks it.
+pub(crate) fn can_make_namespaces() -> bool {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    match runtime.block_on(Means::find()) {
+        Ok(_) => true,
+        Err(LaunchError::Missing { what, hint }) => {
+            skipped(&format!("{what}\n  hint: {hint}"));
+            false
+        }
+        Err(error) => panic!("{error}"),
+    }
 }

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use holdfast_lab::azure::{self, Azure as Options, Budget, Limits, Secrets, ServeError, Settings};
+use holdfast_lab::azure::{
+    self, Azure as Options, Budget, Limits, PlaneError, Secrets, ServeError, Settings,
+};
 use holdfast_lab::span::Span;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -63,9 +65,19 @@ pub(super) struct Azure {
     /// Where certificates go; a folder among the temporary files unless given
     #[arg(long, value_name = "DIR")]
     certificates: Option<PathBuf>,
+    /// Put each VM into a network namespace in which it reaches the internet, another namespace,
+    /// only as far as the egress model says; `POST /lab/dial` tries it
+    #[arg(long)]
+    network: bool,
     /// End when standard input ends, as a child of a test should
     #[arg(long)]
     until_input_ends: bool,
+}
+
+/// Is the process that keeps the network of another one.
+pub(super) fn network() -> Result<Outcome, Failure> {
+    runtime()?.block_on(azure::inside()).map_err(unable)?;
+    Ok(Outcome::Held)
 }
 
 /// A request budget, or none.
@@ -82,6 +94,11 @@ pub(super) fn run(arguments: Azure, out: &mut impl Write) -> Result<Outcome, Fai
         certificates: certificates.clone().unwrap_or_else(|| own.clone()),
         from: arguments.from,
         dump: arguments.dump,
+        network: arguments
+            .network
+            .then(std::env::current_exe)
+            .transpose()
+            .map_err(unable)?,
         settings: Settings {
             subscription: arguments.subscription,
             latency: arguments.latency,
@@ -114,7 +131,11 @@ fn failure(error: ServeError) -> Failure {
         ServeError::Folder(azure::LoadError::Folder(_) | azure::LoadError::Resource { .. }) => {
             input(error)
         }
-        ServeError::Certificates(_) | ServeError::Folder(_) | ServeError::Start(_) => unable(error),
+        ServeError::Plane(PlaneError::Launch(error)) => super::launch_failed(error),
+        ServeError::Plane(_)
+        | ServeError::Certificates(_)
+        | ServeError::Folder(_)
+        | ServeError::Start(_) => unable(error),
     }
 }
 
