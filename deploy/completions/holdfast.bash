@@ -2064,7 +2064,7 @@ _holdfast() {
             return 0
             ;;
         holdfast__subcmd__lab__subcmd__azure)
-            opts="-h -V --listen --from --dump --subscription --latency --page-size --limits --token --client-secret --metadata --certificates --until-input-ends --help --version"
+            opts="-h -V --listen --from --dump --subscription --latency --page-size --limits --token --client-secret --metadata --certificates --network --until-input-ends --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

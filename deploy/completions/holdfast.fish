@@ -208,6 +208,7 @@ complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and __fish_seen_s
 complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and __fish_seen_subcommand_from azure" -l client-secret -d 'The secret that client credentials must show; any unless given' -r
 complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and __fish_seen_subcommand_from azure" -l metadata -d 'Give tokens to managed identities there, over plain HTTP at /metadata/identity/oauth2/token' -r
 complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and __fish_seen_subcommand_from azure" -l certificates -d 'Where certificates go; a folder among the temporary files unless given' -r -F
+complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and __fish_seen_subcommand_from azure" -l network -d 'Put each VM into a network namespace in which it reaches the internet, another namespace, only as far as the egress model says; `POST /lab/dial` tries it'
 complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and __fish_seen_subcommand_from azure" -l until-input-ends -d 'End when standard input ends, as a child of a test should'
 complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and __fish_seen_subcommand_from azure" -s h -l help -d 'Print help'
 complete -c holdfast -n "__fish_holdfast_using_subcommand lab; and __fish_seen_subcommand_from azure" -s V -l version -d 'Print version'
