@@ -10,6 +10,7 @@ pub mod azure;
 pub mod bench;
 pub mod certificates;
 pub mod fault;
+pub mod go_client;
 pub mod kubernetes;
 pub mod launch;
 pub mod matrix;

@@ -22,7 +22,7 @@ pub use connection::{Connection, connections};
 pub use explained::{Testimony, unexplained};
 pub use judge::{Verdict, judge, value};
 pub use metric::{Kind, Metric};
-pub use sight::{Deed, Load, Sight};
+pub use sight::{Deed, Load, ProcessSeen, Sight};
 
 /// Grace periods of the node monitor, in stock seconds: `--node-monitor-grace-period` is 40 s up to
 /// Kubernetes 1.31 and 50 s from 1.32 on (kubernetes#121793).
@@ -120,6 +120,12 @@ pub struct Figures {
     /// How many of the world's servers and balancers its agent knew at the end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub known: Option<u32>,
+    /// Whether the client was the same process from the beginning to the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub process_kept: Option<bool>,
+    /// Descriptors that the client's process had open at the end beyond those at the beginning.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub descriptors_added: Option<u32>,
     /// How often a real API said that a node was not Ready any more, after the fault.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turned_not_ready: Option<u32>,
@@ -199,6 +205,12 @@ pub fn measure(course: &Course, sight: &Sight, lanes: &[Lane]) -> Figures {
             .loads
             .last()
             .map(|load| count(load.connections.keys())),
+        process_kept: sight
+            .process
+            .map(|(first, last)| (first.pid, first.started) == (last.pid, last.started)),
+        descriptors_added: sight
+            .process
+            .map(|(first, last)| last.descriptors.saturating_sub(first.descriptors)),
         turned_not_ready: observed(course, sight, Seen::NotReady),
         evictions: observed(course, sight, Seen::Evicted),
         relists: sight.relists,

@@ -10,6 +10,7 @@ use std::path::Path;
 
 use crate::actor::client::Lane;
 use crate::fault::Step;
+use crate::go_client;
 use crate::measure::Metric;
 use crate::peer::Missing;
 use crate::span::Span;
@@ -17,8 +18,8 @@ use crate::subject::Subject;
 
 pub use built_in::{BUILT_IN, BuiltIn, REAL, built_in};
 pub use raw::{
-    Credentials, RawBound, RawClient, RawExpectation, RawGoal, RawName, RawNames, RawScenario,
-    RawStep, RawSubject, RawWorld,
+    ClientKind, Credentials, RawBound, RawClient, RawExpectation, RawGoal, RawName, RawNames,
+    RawScenario, RawStep, RawSubject, RawWorld,
 };
 
 /// The endpoint's name in every world.
@@ -152,8 +153,11 @@ impl Scenario {
         let subject = subjects.map(|subject| (subject.to_string(), subject.missing()));
         let steps = self.timeline.iter();
         let verb = steps.map(|step| (step.verb.word().to_owned(), step.verb.missing()));
+        let go = self.client.kind == ClientKind::Go && go_client::find().is_none();
+        let client = std::iter::once(("client".to_owned(), go.then(go_client::missing)));
         subject
             .chain(verb)
+            .chain(client)
             .find_map(|(who, missing)| Some((who, missing?)))
     }
 

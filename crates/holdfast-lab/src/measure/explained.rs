@@ -15,6 +15,16 @@ pub struct Testimony {
     pub metrics: String,
 }
 
+impl Testimony {
+    /// Whether it is a guard's alone: through its hands goes no connection.
+    pub fn is_guard(&self) -> bool {
+        self.status.guard.is_some() && self.status.listeners.is_empty()
+    }
+}
+
+/// Actions by what and reason.
+const COUNTER: &str = "holdfast_actions_total";
+
 /// What the status leaves unexplained, as sentences; nothing if it explains everything. `ended` counts
 /// the client's lasting connections that somebody else ended.
 pub fn unexplained(told: &Testimony, ended: u32) -> Vec<String> {
@@ -30,7 +40,12 @@ pub fn unexplained(told: &Testimony, ended: u32) -> Vec<String> {
         )
     };
     // Those that the client or its API server ended are no action of the agent's.
-    let known = by("cut") + by("drain") + by("refusal") + by("upstream") + by("client");
+    let known = if told.is_guard() {
+        let of = |what: What| sum(&told.metrics, COUNTER, &[("what", what.as_str())]);
+        of(What::ConnectionCut) + of(What::ConnectionDrained)
+    } else {
+        by("cut") + by("drain") + by("refusal") + by("upstream") + by("client")
+    };
     if u64::from(ended) > known {
         found.push(format!(
             "the client saw {ended} connections end, the agent knows of {known}"
@@ -87,7 +102,6 @@ fn gaps(action: &ActionStatus) -> Vec<String> {
 
 /// Actions that the metrics counted and no row tells.
 fn uncounted(actions: &[ActionStatus], metrics: &str) -> Vec<String> {
-    const COUNTER: &str = "holdfast_actions_total";
     let mut found = Vec::new();
     let last = actions.last().map_or(0, |action| action.seq);
     let counted = sum(metrics, COUNTER, &[]);
@@ -147,7 +161,8 @@ fn verdicts(status: &Status) -> Vec<String> {
 
 /// Whether no row has been dropped yet.
 fn is_whole(actions: &[ActionStatus]) -> bool {
-    actions.first().is_none_or(|action| action.seq == 1)
+    let last = actions.last().map_or(0, |action| action.seq);
+    u64::try_from(actions.len()) == Ok(last)
 }
 
 fn count(actions: &[ActionStatus], is: impl Fn(&ActionStatus) -> bool) -> u64 {

@@ -13,6 +13,8 @@ pub enum Metric {
     ActiveOutage,
     /// See [`Figures::cut_s`].
     Cut,
+    /// See [`Figures::descriptors_added`].
+    DescriptorsAdded,
     /// See [`Figures::evictions`].
     Evictions,
     /// See [`Figures::first_success_s`].
@@ -35,6 +37,8 @@ pub enum Metric {
     NotReady50,
     /// See [`Figures::on_fault`].
     OnFault,
+    /// See [`Figures::process_kept`].
+    ProcessKept,
     /// See [`Figures::reconnects`].
     Reconnects,
     /// See [`Figures::recovery_s`].
@@ -77,9 +81,10 @@ impl Kind {
 
 impl Metric {
     /// Every metric.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 23] = [
         Self::ActiveOutage,
         Self::Cut,
+        Self::DescriptorsAdded,
         Self::Evictions,
         Self::FirstSuccess,
         Self::IdleOpen,
@@ -91,6 +96,7 @@ impl Metric {
         Self::NotReady40,
         Self::NotReady50,
         Self::OnFault,
+        Self::ProcessKept,
         Self::Reconnects,
         Self::Recovery,
         Self::Relists,
@@ -105,6 +111,8 @@ impl Metric {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::ActiveOutage => "active_outage_s",
+            Self::DescriptorsAdded => "descriptors_added",
+            Self::ProcessKept => "process_kept",
             Self::Evictions => "evictions",
             Self::Known => "known",
             Self::Relists => "relists",
@@ -137,7 +145,8 @@ impl Metric {
             | Self::NewSlowest
             | Self::Recovery
             | Self::WorstGap => Kind::Time,
-            Self::Evictions
+            Self::DescriptorsAdded
+            | Self::Evictions
             | Self::IdleOpen
             | Self::Known
             | Self::NewFailed
@@ -150,7 +159,7 @@ impl Metric {
             | Self::TurnedNotReady
             | Self::UpstreamsAdded
             | Self::WrongCuts => Kind::Count,
-            Self::NotReady40 | Self::NotReady50 => Kind::Truth,
+            Self::NotReady40 | Self::NotReady50 | Self::ProcessKept => Kind::Truth,
         }
     }
 
@@ -164,6 +173,8 @@ impl Metric {
         };
         match self {
             Self::ActiveOutage => figures.active_outage_s,
+            Self::DescriptorsAdded => figures.descriptors_added.map(f64::from),
+            Self::ProcessKept => figures.process_kept.map(|kept| f64::from(u8::from(kept))),
             Self::Evictions => figures.evictions.map(f64::from),
             Self::Known => figures.known.map(f64::from),
             Self::Relists => figures.relists.map(f64::from),

@@ -1,6 +1,7 @@
 //! What was seen of one subject: what its client told, and what its agent told.
 
 use std::collections::BTreeMap;
+use std::fs;
 
 use holdfast_core::status::{ActionStatus, Status};
 
@@ -23,6 +24,35 @@ pub struct Sight {
     pub loads: Vec<Load>,
     /// What its agent told at the end.
     pub testimony: Option<Testimony>,
+    /// Its client's process, when the timeline began and at the end.
+    pub process: Option<(ProcessSeen, ProcessSeen)>,
+}
+
+/// A process at one moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProcessSeen {
+    /// Its number.
+    pub pid: u32,
+    /// When it started, in the kernel's ticks since boot: numbers are used again.
+    pub started: u64,
+    /// Descriptors that it has open.
+    pub descriptors: u32,
+}
+
+impl ProcessSeen {
+    /// Looks at a process (proc(5), `/proc/PID/stat` and `/proc/PID/fd`); `None` if it is gone.
+    pub fn look(pid: u32) -> Option<Self> {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        // The second field may hold anything, in parentheses; the start is the 22nd.
+        let (_, after_name) = stat.rsplit_once(')')?;
+        let started = after_name.split_whitespace().nth(19)?.parse().ok()?;
+        let descriptors = fs::read_dir(format!("/proc/{pid}/fd")).ok()?.count();
+        Some(Self {
+            pid,
+            started,
+            descriptors: u32::try_from(descriptors).unwrap_or(u32::MAX),
+        })
+    }
 }
 
 /// Something that an agent did.

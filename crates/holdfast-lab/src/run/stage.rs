@@ -23,10 +23,11 @@ use super::watch::{self, Sighting};
 use super::{RunError, Word};
 use crate::actor::client::{Event, Lane, What};
 use crate::actor::monotonic_seconds;
+use crate::go_client;
 use crate::kubernetes::Real;
 use crate::measure::{Course, Sight};
 use crate::process::Process;
-use crate::scenario::{ENDPOINT, RawSubject, Scenario};
+use crate::scenario::{ClientKind, ENDPOINT, RawSubject, Scenario};
 use crate::subject::{Subject, Surroundings, status};
 use crate::world::{self, World};
 
@@ -227,6 +228,24 @@ impl Stage {
     ) -> Result<(), RunError> {
         let node = subject.node();
         let client = &self.scenario.client;
+        let go = go_client::find().filter(|_| client.kind == ClientKind::Go);
+        if let Some(program) = go {
+            let arguments = [
+                "--server".to_owned(),
+                subject.server(),
+                "--resolve-with".to_owned(),
+                self.world.dns().to_string(),
+                "--ca".to_owned(),
+                self.world.ca(),
+                "--tls-name".to_owned(),
+                ENDPOINT.to_owned(),
+                "--node".to_owned(),
+                node.to_owned(),
+            ];
+            let name = client_name(subject);
+            let process = self.world.start_other(&name, node, &program, &arguments)?;
+            return self.hear_client(subject, process, to).await;
+        }
         let mut arguments = vec!["lab".to_owned(), "actor".to_owned(), "client".to_owned()];
         let mut tell = |flag: &str, value: String| arguments.extend([flag.to_owned(), value]);
         tell("--server", subject.server());
@@ -244,7 +263,16 @@ impl Stage {
         if let Some(every) = client.fresh {
             tell("--fresh", every.to_string());
         }
-        let mut process = self.world.start(&client_name(subject), node, &arguments)?;
+        let process = self.world.start(&client_name(subject), node, &arguments)?;
+        self.hear_client(subject, process, to).await
+    }
+
+    async fn hear_client(
+        &mut self,
+        subject: Subject,
+        mut process: Process,
+        to: &mpsc::UnboundedSender<Sighting>,
+    ) -> Result<(), RunError> {
         process.ready().await?;
         self.watchers
             .spawn(watch::client(subject, process.take_lines(), to.clone()));

@@ -6,7 +6,7 @@ mod timeline;
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
-use super::raw::{RawScenario, RawSubject};
+use super::raw::{ClientKind, RawScenario, RawSubject};
 use super::{Scenario, ScenarioError};
 use crate::actor::client::Lane;
 use crate::fault::Target;
@@ -61,6 +61,7 @@ pub(super) fn check(file: &str, raw: &RawScenario) -> Result<Scenario, ScenarioE
             format!("1 to {PARTS_MAX}"),
         ));
     }
+    reader.client_kind(time_scale)?;
     for (field, span) in [
         ("before", raw.before),
         ("after", raw.after),
@@ -130,6 +131,23 @@ impl Reader<'_> {
             found: found.to_string(),
             accepted: accepted.to_string(),
         }
+    }
+
+    /// The client of the kubelet's own parts does what a kubelet does, at its pace, and no more.
+    fn client_kind(&self, time_scale: f64) -> Result<(), ScenarioError> {
+        let client = &self.raw.client;
+        let more = client.heartbeats > 1
+            || client.idle + client.readers + client.active > 0
+            || client.fresh.is_some();
+        #[expect(clippy::float_cmp, reason = "1 is written as 1")]
+        if client.kind == ClientKind::Go && (more || time_scale != 1.0) {
+            return Err(self.wrong(
+                "client.kind",
+                "go with more than a heartbeat, or a time scale",
+                "go with one heartbeat and a time scale of 1",
+            ));
+        }
+        Ok(())
     }
 
     /// The names of servers and balancers: well formed, unique, and known where they are used.

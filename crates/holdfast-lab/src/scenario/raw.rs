@@ -105,6 +105,9 @@ pub struct RawName {
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RawClient {
+    /// Which program it is.
+    #[serde(default)]
+    pub kind: ClientKind,
     /// Connections with a heartbeat and a watch, as if so many kubelets ran on the node.
     #[serde(default = "one")]
     pub heartbeats: usize,
@@ -120,6 +123,18 @@ pub struct RawClient {
     /// How often a new connection is made for one request (not scaled); never unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fresh: Option<Span>,
+}
+
+/// A client's program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ClientKind {
+    /// The lab's own, which behaves as a kubelet's client does.
+    #[default]
+    StandIn,
+    /// One that is made of the kubelet's own parts, client-go among them: a heartbeat and a watch, on
+    /// unscaled clocks. `e2e/kubernetes/goclient/build` builds it.
+    Go,
 }
 
 /// What one subject is given.
@@ -248,6 +263,7 @@ pub enum RawBound {
 impl Default for RawClient {
     fn default() -> Self {
         Self {
+            kind: ClientKind::StandIn,
             heartbeats: one(),
             idle: 0,
             readers: 0,

@@ -452,3 +452,19 @@ fn the_documented_example_is_a_valid_scenario() {
         "my-failover"
     );
 }
+
+#[test]
+fn a_client_of_the_kubelets_own_parts_does_what_a_kubelet_does_and_no_more() {
+    let accepted = GOOD.replace("client: {idle: 1}", "client: {kind: go}");
+    let scenario = Scenario::parse("some.yaml", &accepted).unwrap();
+    assert_eq!(scenario.client.kind, ClientKind::Go);
+    for more in ["idle: 1", "heartbeats: 2", "fresh: 250ms"] {
+        let said = error(
+            "client: {idle: 1}",
+            &format!("client: {{kind: go, {more}}}"),
+        );
+        assert!(said.contains("client.kind"), "{said}");
+    }
+    let scaled = accepted.replace("after: 30s", "after: 30s\ntimeScale: 5");
+    assert!(Scenario::parse("some.yaml", &scaled).is_err());
+}

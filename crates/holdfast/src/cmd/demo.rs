@@ -6,11 +6,15 @@ use std::path::PathBuf;
 use clap::Args;
 use holdfast_lab::report::{Report, Run, html};
 use holdfast_lab::run::Word;
+use holdfast_lab::subject::Subject;
 
 use super::lab::{self, Columns, Failure, Outcome, Timeline};
 
 /// The acts of the demo.
 const ACTS: [&str; 2] = ["address-change", "address-lost"];
+
+/// Who plays in them.
+const ACTORS: [Subject; 2] = [Subject::Direct, Subject::Holdfast];
 
 /// Arguments of `holdfast demo`.
 #[derive(Debug, Args)]
@@ -32,7 +36,7 @@ pub fn run(demo: &Demo, out: &mut impl Write, err: &mut impl Write) -> Result<Ou
     lab::check_writable(&data)?;
     let mut stories = Vec::new();
     for act in ACTS {
-        let order = lab::order(act, &[], Some(demo.time_scale), None)?;
+        let order = lab::order(act, &ACTORS, Some(demo.time_scale), None)?;
         let summary = order.scenario().map_err(lab::input)?.summary;
         writeln!(out, "\n{act}: {summary}\n").map_err(lab::unable)?;
         stories.extend(lab::run_orders(

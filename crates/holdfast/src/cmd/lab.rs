@@ -237,7 +237,11 @@ pub(crate) fn possible(orders: Vec<Order>, err: &mut impl Write) -> Result<Vec<O
         match order.scenario().map_err(input)?.missing() {
             None => possible.push(order),
             Some((who, missing)) => {
-                let install = format!("as root: {}", missing.install);
+                let install = if missing.install.starts_with("apt-get") {
+                    format!("as root: {}", missing.install)
+                } else {
+                    missing.install.to_owned()
+                };
                 writeln!(
                     err,
                     "SKIPPED: {}: {who} needs {}, and this machine lacks it; {install}",

@@ -11,6 +11,8 @@ mod comparisons;
 #[cfg(test)]
 mod explained;
 #[cfg(test)]
+mod guard;
+#[cfg(test)]
 mod settings;
 #[cfg(test)]
 mod worlds;

@@ -26,7 +26,7 @@ fn told(actions: &serde_json::Value) -> Testimony {
     told.actions = serde_json::from_value(actions.clone()).unwrap();
     let upstream = json!({
         "address": "10.99.2.1:6443", "verdict": "silent", "reason": "silent", "since_s": 1.0,
-        "origins": [], "connections": 0, "last_probe": null, "last_byte_s": null, "next_probe_s": null,
+        "here": false, "origins": [], "connections": 0, "last_probe": null, "last_byte_s": null, "next_probe_s": null,
     });
     told.upstreams = vec![serde_json::from_value(upstream).unwrap()];
     Testimony {
@@ -114,6 +114,18 @@ fn an_end_that_only_the_client_saw_is_found() {
     assert_eq!(
         found,
         ["the client saw 6 connections end, the agent knows of 5"]
+    );
+}
+
+#[test]
+fn a_guards_aborts_are_its_actions_and_no_connections_of_its_own() {
+    let mut told = told(&good());
+    told.status.listeners.clear();
+    told.status.guard = Some(holdfast_core::status::GuardStatus::default());
+    assert_eq!(unexplained(&told, 1), [""; 0]);
+    assert_eq!(
+        unexplained(&told, 2),
+        ["the client saw 2 connections end, the agent knows of 1"]
     );
 }
 

@@ -10,7 +10,7 @@ use super::hunger::Hunger;
 use super::{Sighting, Stage, TICK, agent_name, client_name, live, status};
 use crate::actor::monotonic_seconds;
 use crate::fault::{Effect, Step, Target, Verb};
-use crate::measure::{self, Course, Outage, Testimony};
+use crate::measure::{self, Course, Outage, ProcessSeen, Testimony};
 use crate::process::Process;
 use crate::run::{RunError, Tone};
 use crate::span::Span;
@@ -21,6 +21,11 @@ impl Stage {
     pub(in crate::run) async fn play(&mut self) -> Result<(), RunError> {
         let scale = self.scenario.time_scale;
         self.course.start = monotonic_seconds();
+        for (subject, seen) in self.client_processes() {
+            if let Some(sight) = self.sights.get_mut(&subject) {
+                sight.process = Some((seen, seen));
+            }
+        }
         let lead = self.scenario.before.seconds_at(scale) + self.scenario.approach_s();
         self.planned = Some(self.course.start + lead);
         let began = Instant::now();
@@ -37,6 +42,12 @@ impl Stage {
         self.watch_until(moment(self.scenario.after.seconds_at(scale)))
             .await?;
         self.course.end = monotonic_seconds();
+        for (subject, seen) in self.client_processes() {
+            let sight = self.sights.get_mut(&subject);
+            if let Some((_, last)) = sight.and_then(|sight| sight.process.as_mut()) {
+                *last = seen;
+            }
+        }
         self.note_relists();
         self.last_look().await
     }
@@ -142,6 +153,18 @@ impl Stage {
         self.marks.push((t, told.clone()));
         self.tell(t, "world".to_owned(), (told, String::new(), Tone::Fault));
         Ok(())
+    }
+
+    /// The lab's own clients as the kernel has them now.
+    fn client_processes(&self) -> Vec<(Subject, ProcessSeen)> {
+        let subjects = self.sights.keys().copied();
+        subjects
+            .filter_map(|subject| {
+                let name = client_name(subject);
+                let process = self.processes.iter().find(|one| one.name() == name)?;
+                Some((subject, ProcessSeen::look(process.id()?)?))
+            })
+            .collect()
     }
 
     fn nodes(&self) -> Vec<String> {

@@ -109,10 +109,16 @@ fn unexplained(course: &Course, sight: &Sight) -> Vec<String> {
         return Vec::new();
     };
     let connections = measure::connections(course, sight);
-    let by_others = connections
-        .iter()
-        .filter_map(|one| one.end)
-        .filter(|(_, ending)| matches!(ending, Ending::Aborted | Ending::Eof | Ending::Reset));
+    // What a guard ends is aborted; any other end is the peer's doing, and none of its business.
+    let by_others =
+        connections
+            .iter()
+            .filter_map(|one| one.end)
+            .filter(|(_, ending)| match ending {
+                Ending::Aborted => true,
+                Ending::Eof | Ending::Reset => !testimony.is_guard(),
+                Ending::Lost | Ending::Own | Ending::PingTimeout => false,
+            });
     let ended = u32::try_from(by_others.count()).unwrap_or(u32::MAX);
     measure::unexplained(testimony, ended)
 }
