@@ -194,7 +194,6 @@ impl<'a> Place<'a> {
             watch::slices_in(self.namespace, &state.slices().borrow())
         };
         if let Some(wanted) = watch::parameter(query, "labelSelector") {
-            let wanted = wanted.replace("%3D", "=");
             items.retain(|item| has_label(item, &wanted));
         }
         let mut left = 0;
@@ -245,7 +244,7 @@ fn has_label(object: &Value, wanted: &str) -> bool {
 }
 
 fn asks_to_watch(query: &str) -> bool {
-    matches!(watch::parameter(query, "watch"), Some("" | "1" | "true"))
+    watch::parameter(query, "watch").is_some_and(|value| matches!(&*value, "" | "1" | "true"))
 }
 
 fn watching(watch: Watch) -> Response<Body> {

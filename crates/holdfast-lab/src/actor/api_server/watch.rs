@@ -1,5 +1,6 @@
 //! A watch: a response that stays open and says something only when there is something to say.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -124,12 +125,11 @@ pub(super) fn slices_in(namespace: Option<&str>, slices: &Slices) -> Vec<Value> 
     }
 }
 
-/// The value of a query parameter; empty when it stands alone.
-pub(super) fn parameter<'a>(query: &'a str, name: &str) -> Option<&'a str> {
-    query.split('&').find_map(|pair| {
-        let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-        (key == name).then_some(value)
-    })
+/// The value of a query parameter, decoded; empty when it stands alone. What has to be encoded is the
+/// client's choice: kube's encodes the `/` of a label's key.
+pub(super) fn parameter<'a>(query: &'a str, name: &str) -> Option<Cow<'a, str>> {
+    let mut pairs = form_urlencoded::parse(query.as_bytes());
+    pairs.find_map(|(key, value)| (key == name).then_some(value))
 }
 
 /// Waits for a moment; for ever if there is none.
