@@ -130,7 +130,9 @@ fn every_metric_of_the_reference_is_served_with_its_kind_and_labels_and_no_other
     cluster
         .dns
         .order(&format!("set {NAME} ttl=1s A {}", ips.join(" ")));
-    let agent = cluster.agent();
+    let file = cluster.folder.path().join("holdfast.yaml");
+    std::fs::write(&file, "fleet:\n  nodes: 3\n").unwrap();
+    let agent = cluster.agent_with(&[format!("--config={}", file.display())]);
     // Some traffic, a cut, and then a client that nobody serves.
     let mut client = cluster.connect(&agent);
     let name = client.server();

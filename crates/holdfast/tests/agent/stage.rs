@@ -233,7 +233,12 @@ impl Cluster {
 
     /// An agent that knows all servers and finds them ready.
     pub(crate) fn agent(&self) -> Agent {
-        let agent = Agent::start(&self.with_seeds());
+        self.agent_with(&[])
+    }
+
+    /// The same with more arguments.
+    pub(crate) fn agent_with(&self, more: &[String]) -> Agent {
+        let agent = Agent::start(&[&self.with_seeds(), more].concat());
         agent.until("all servers are ready", |status| {
             status.upstreams.len() == self.servers.len()
                 && status.upstreams.iter().all(|u| u.verdict == Verdict::Ready)
