@@ -19,12 +19,14 @@ use crate::reason::Reason;
 use crate::sources::{Answer, Sources};
 use crate::status::{Source, Verdict, What};
 
+mod calm;
 mod cutting;
 mod doubt;
 mod fallback;
 mod fleet;
 mod guarded;
 mod homing;
+mod ledger;
 mod memory;
 mod protocol;
 mod reconfigure;
@@ -72,6 +74,18 @@ struct Connection {
     guarded: Option<guarded::Guarded>,
 }
 
+impl Connection {
+    const fn new(upstream: SocketAddr, guarded: Option<guarded::Guarded>) -> Self {
+        Self {
+            upstream,
+            ending: false,
+            doubt: None,
+            stall: None,
+            guarded,
+        }
+    }
+}
+
 /// Time between two wakes, at least.
 const SPIN_GUARD: Duration = Duration::from_millis(1);
 
@@ -100,7 +114,7 @@ pub struct Agent {
     settings: Settings,
     sources: Sources,
     upstreams: BTreeMap<SocketAddr, Upstream>,
-    connections: BTreeMap<ConnectionId, Connection>,
+    connections: ledger::Ledger,
     cuts: TokenBucket,
     often_met: BTreeMap<OftenMet, TokenBucket>,
     recuts: TokenBucket,
@@ -144,7 +158,7 @@ impl Agent {
             repairs: fallback::Repairs::new(settings.fallback.clone(), settings.seed),
             sources,
             upstreams: BTreeMap::new(),
-            connections: BTreeMap::new(),
+            connections: ledger::Ledger::default(),
             journal: Journal::default(),
             memory: memory::Memory::new(remembered),
             fleet: settings.nodes,
@@ -325,7 +339,7 @@ impl Agent {
         let Some(change) = change.map(|change| self.name_hairpin(address, change)) else {
             return;
         };
-        let connections = self.connections_on(address).count();
+        let connections = self.connections.count_on(address);
         let Some(upstream) = self.upstreams.get_mut(&address) else {
             return;
         };
@@ -356,21 +370,8 @@ impl Agent {
         upstream: SocketAddr,
         guarded: Option<guarded::Guarded>,
     ) {
-        let connection = Connection {
-            upstream,
-            ending: false,
-            doubt: None,
-            stall: None,
-            guarded,
-        };
-        self.connections.insert(id, connection);
-    }
-
-    /// Connections on `address` that are not ordered to end.
-    fn open_connections(&self, address: SocketAddr) -> impl Iterator<Item = &Connection> + '_ {
         self.connections
-            .values()
-            .filter(move |c| c.upstream == address && !c.ending)
+            .insert(id, Connection::new(upstream, guarded));
     }
 
     /// Silence on a node with an API server of its own has a likely cause that is worth a name.
@@ -384,13 +385,6 @@ impl Agent {
             upstream.health.call(reason);
         }
         Change { reason, ..change }
-    }
-
-    fn connections_on(&self, address: SocketAddr) -> impl Iterator<Item = ConnectionId> + '_ {
-        self.connections
-            .iter()
-            .filter(move |(_, c)| c.upstream == address)
-            .map(|(id, _)| *id)
     }
 
     fn probe(&mut self, now: Tick) {
@@ -456,7 +450,7 @@ impl Agent {
             .iter()
             .filter(|(address, upstream)| {
                 !self.sources.names(**address)
-                    && self.connections_on(**address).next().is_none()
+                    && self.connections.count_on(**address) == 0
                     && (named_and_proven || !balance::is_usable(upstream.health.verdict()))
             })
             .map(|(address, _)| *address)
@@ -548,6 +542,7 @@ impl Machine for Agent {
 
     fn handle(&mut self, now: Tick, input: Input) {
         self.forgive_delay(now);
+        let calm = self.is_calm(now, &input);
         match input {
             Input::Attached {
                 connection,
@@ -556,7 +551,7 @@ impl Machine for Agent {
             Input::Answered { connection } => self.answered(connection),
             Input::CutFailed { connection, why } => self.cut_failed(now, connection, why),
             Input::Closed { connection } => {
-                self.connections.remove(&connection);
+                self.connections.remove(connection);
             }
             Input::DialFailed { upstream, failure } => self.dial_failed(now, upstream, failure),
             Input::FailedHere { shortage, evidence } => {
@@ -610,7 +605,12 @@ impl Machine for Agent {
                 }
             }
         }
-        self.settle(now);
+        if calm {
+            // A connection that came or went may be one that is to move home, later.
+            self.expected_wake = self.next_wake();
+        } else {
+            self.settle(now);
+        }
     }
 
     fn wake(&mut self, now: Tick) {
@@ -640,6 +640,7 @@ impl Machine for Agent {
     }
 
     fn check(&self) {
+        self.connections.check();
         for address in self.sources.addresses() {
             assert!(
                 self.upstreams.contains_key(&address),

@@ -148,7 +148,7 @@ impl Agent {
         if let Some(upstream) = self.upstreams.get_mut(&address) {
             upstream.cutting = Cutting::Withheld(Some(reason));
         }
-        let connections = self.connections_on(address).count();
+        let connections = self.connections.count_on(address);
         let (evidence, next) = if reason == Reason::RateLimited {
             let cuts = self.settings.cuts;
             (
@@ -217,8 +217,9 @@ impl Agent {
         }
         // They had not had their time, or the others went bad while the traffic was looked at.
         let left = self
-            .open_connections(address)
-            .any(|c| c.is_guarded() || !self.has_way(address, c));
+            .connections
+            .open_on(address)
+            .any(|(_, c)| c.is_guarded() || !self.has_way(address, c));
         if let Some(upstream) = self.upstreams.get_mut(&address) {
             upstream.cut_before |= cut;
             if left {
@@ -235,7 +236,7 @@ impl Agent {
         reason: Reason,
         evidence: String,
     ) {
-        let Some(connection) = self.connections.get(&id) else {
+        let Some(connection) = self.connections.get(id) else {
             return;
         };
         if connection.upstream != address || connection.ending {
@@ -274,18 +275,18 @@ impl Agent {
             .and_then(|u| u.draining_since)
             .filter(|_| self.ready_besides(address));
         let waits = Drain::of(&self.settings);
-        self.connections
-            .iter()
-            .filter(move |(_, c)| c.upstream == address && !c.ending)
-            .filter_map(move |(id, c)| {
-                let over = self.drained_at(address, since?, c)?;
+        let open = since.map(|since| self.connections.open_on(address).map(move |on| (since, on)));
+        open.into_iter()
+            .flatten()
+            .filter_map(move |(since, (id, c))| {
+                let over = self.drained_at(address, since, c)?;
                 // A guarded one has its drain time from when it came.
                 let at = if c.is_guarded() {
                     over
                 } else {
-                    over + waits.wait(*id)
+                    over + waits.wait(id)
                 };
-                Some((at, *id))
+                Some((at, id))
             })
     }
 
@@ -322,7 +323,7 @@ impl Agent {
     }
 
     fn has_open_connections(&self, address: SocketAddr) -> bool {
-        self.open_connections(address).next().is_some()
+        self.connections.open_on(address).next().is_some()
     }
 
     /// Whether another upstream is better than one that drains.

@@ -51,7 +51,7 @@ impl Agent {
     /// A connection is unanswered. Its address is asked at once, so that the answer is there when the
     /// client tries again; and asked anew while that goes on, since a sample may miss the target.
     pub(super) fn unanswered(&mut self, now: Tick, id: ConnectionId, since: Tick, repeated: bool) {
-        let Some(connection) = self.connections.get_mut(&id) else {
+        let Some(connection) = self.connections.get_mut(id) else {
             return;
         };
         if connection.ending {
@@ -118,7 +118,7 @@ impl Agent {
         // One cause, one token: all connections to one target are cut together.
         let mut allowed = None;
         for seen in traffic {
-            let Some(connection) = self.connections.get_mut(&seen.connection) else {
+            let Some(connection) = self.connections.get_mut(seen.connection) else {
                 continue;
             };
             let Some(doubt) = connection.doubt.filter(Doubt::is_convicted) else {
@@ -135,10 +135,10 @@ impl Agent {
                 .get(&address)
                 .is_some_and(|u| is_proven(u.health.verdict()));
             let has_way = |c| (works && self.may_return(address, c)) || self.has_way(address, c);
-            if !self.connections.get(&seen.connection).is_some_and(has_way) {
+            if !self.connections.get(seen.connection).is_some_and(has_way) {
                 continue;
             }
-            let Some(connection) = self.connections.get_mut(&seen.connection) else {
+            let Some(connection) = self.connections.get_mut(seen.connection) else {
                 continue;
             };
             if !*allowed.get_or_insert_with(|| self.cuts.take(now)) {

@@ -108,7 +108,7 @@ impl Agent {
         reason: Reason,
         evidence: &str,
     ) -> Option<Duration> {
-        let upstream = self.connections.get(&connection)?.upstream;
+        let upstream = self.connections.get(connection)?.upstream;
         let by_address = !self.is_well(upstream);
         let fallback = self.repairs.fallback.as_ref()?;
         if let Some(repair) = self.repairs.units.get(unit) {
@@ -172,13 +172,13 @@ impl Agent {
             let upstream = repair.upstream;
             return self.give_up_repair(unit, upstream);
         }
-        if self.connections.contains_key(&repair.connection) {
+        if self.connections.get(repair.connection).is_some() {
             return;
         }
         // It has ended by itself; another one may be as dead.
         let mut others = self.connections.iter();
         let dead = others.find(|(_, c)| c.ending && c.is_left_to(unit));
-        match dead.map(|(id, c)| (*id, c.upstream)) {
+        match dead.map(|(id, c)| (id, c.upstream)) {
             None => drop(self.repairs.units.remove(unit)),
             Some((id, upstream)) => {
                 let by_address = !self.is_well(upstream);

@@ -94,7 +94,7 @@ impl Agent {
 
     /// The kernel did not abort a socket. It is not tried again: the reason does not go away.
     pub(super) fn cut_failed(&mut self, now: Tick, id: ConnectionId, why: String) {
-        let Some(connection) = self.connections.get(&id) else {
+        let Some(connection) = self.connections.get(id) else {
             return;
         };
         let mut entry = Entry::new(What::Withheld, Reason::NotPermitted)
@@ -132,10 +132,8 @@ impl Agent {
     /// Why nothing on `address` may be cut now, although some connections had their time; `None` if
     /// something may.
     pub(super) fn way_missing(&self, now: Tick, address: SocketAddr) -> Option<Reason> {
-        let mut settled = self
-            .open_connections(address)
-            .filter(|c| c.is_settled(now))
-            .peekable();
+        let open = self.connections.open_on(address).map(|(_, c)| c);
+        let mut settled = open.filter(|c| c.is_settled(now)).peekable();
         settled.peek()?;
         if settled.any(|c| self.has_way(address, c)) {
             None
@@ -148,14 +146,15 @@ impl Agent {
 
     /// When the first open connection on `address` has had its time.
     pub(super) fn settles_at(&self, address: SocketAddr) -> Option<Tick> {
-        self.open_connections(address)
-            .map(|c| c.guarded.as_ref().map_or(Tick::ZERO, |g| g.seen + SETTLE))
+        self.connections
+            .open_on(address)
+            .map(|(_, c)| c.guarded.as_ref().map_or(Tick::ZERO, |g| g.seen + SETTLE))
             .min()
     }
 
     /// Whether this connection may be cut now for its address's sake.
     pub(super) fn is_cuttable(&self, now: Tick, address: SocketAddr, id: ConnectionId) -> bool {
-        self.connections.get(&id).is_some_and(|connection| {
+        self.connections.get(id).is_some_and(|connection| {
             connection.is_settled(now) && self.has_way(address, connection)
         })
     }
@@ -217,7 +216,7 @@ impl Agent {
         reason: Reason,
         evidence: String,
     ) {
-        let Some(connection) = self.connections.get_mut(&id) else {
+        let Some(connection) = self.connections.get_mut(id) else {
             return;
         };
         connection.ending = true;

@@ -76,11 +76,12 @@ impl Agent {
                 u.health.verdict() == Verdict::Ready && u.health.suspicion().is_none()
             })
         };
-        self.connections
-            .values()
-            .filter(|c| !c.ending && c.upstream != home && !c.is_guarded())
-            .map(|c| c.upstream)
-            .find(good)
+        let own = |address: &SocketAddr| {
+            let mut open = self.connections.open_on(*address);
+            open.any(|(_, c)| !c.is_guarded())
+        };
+        let away = self.connections.upstreams().filter(|a| *a != home);
+        away.filter(good).find(own)
     }
 
     pub(super) fn move_home(&mut self, now: Tick) {
@@ -122,7 +123,7 @@ impl Agent {
             return;
         }
         let quiet = |seen: &&Traffic| {
-            let on = self.connections.get(&seen.connection);
+            let on = self.connections.get(seen.connection);
             let here = on.is_some_and(|c| c.upstream == address && !c.ending && !c.is_guarded());
             let still = seen.heard.is_some_and(|at| now.since(at) >= QUIET);
             here && still && !seen.waiting
@@ -133,7 +134,7 @@ impl Agent {
         if !self.homing.limit.take(now) {
             return;
         }
-        if let Some(connection) = self.connections.get_mut(&id) {
+        if let Some(connection) = self.connections.get_mut(id) {
             connection.ending = true;
         }
         self.actions.push_back(Action::Close { connection: id });

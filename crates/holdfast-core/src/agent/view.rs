@@ -39,7 +39,7 @@ impl Agent {
                 since_s: now.since(u.health.since()).as_secs_f64(),
                 origins: self.sources.origins(now, *address),
                 here: u.here,
-                connections: self.connections_on(*address).count(),
+                connections: self.connections.count_on(*address),
                 last_probe: u.probing.status(now),
                 last_byte_s: u.health.heard().map(|at| now.since(at).as_secs_f64()),
                 next_probe_s: Some(u.probing.next_start().since(now).as_secs_f64()),

@@ -127,7 +127,7 @@ impl Stall {
 impl Agent {
     /// Takes in the kernel's word on one connection.
     pub(super) fn wired(&mut self, now: Tick, id: ConnectionId, wire: &Wire) {
-        let Some(connection) = self.connections.get_mut(&id) else {
+        let Some(connection) = self.connections.get_mut(id) else {
             return;
         };
         connection.stands();
@@ -162,7 +162,7 @@ impl Agent {
             && now <= wire.overdue() + FRESH;
         let hard = resent && wire.retransmits >= HARD && located;
         let cut = hard && self.may_cut_flow(now, address, id, &mut stall);
-        if let Some(connection) = self.connections.get_mut(&id) {
+        if let Some(connection) = self.connections.get_mut(id) {
             connection.stall = Some(stall);
         }
         if cut {
@@ -189,7 +189,7 @@ impl Agent {
             .get(&address)
             .is_some_and(|u| is_proven(u.health.verdict()) && !super::is_suspected(&u.health));
         let has_way = |c| self.has_way(address, c) || (works && self.may_return(address, c));
-        if !self.connections.get(&id).is_some_and(has_way) {
+        if !self.connections.get(id).is_some_and(has_way) {
             return false;
         }
         let same_cause = |u: &super::Upstream| u.flow_cut.is_some_and(|at| now < at + ONE_CAUSE);
