@@ -10,6 +10,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
 
+#[cfg(test)]
+mod tests;
+
 /// With nothing to wait for, the machine is looked at this often.
 const IDLE: Duration = Duration::from_secs(1);
 
@@ -49,6 +52,8 @@ pub(crate) async fn drive<M: Machine>(
     settle(&mut machine, &mut shell);
     let mut batch = Vec::with_capacity(BATCH);
     let mut gathering = Instant::now();
+    // Facts that come without end must not keep a reader waiting, nor readers the facts.
+    let mut answered = false;
     loop {
         let wake = machine
             .next_wake()
@@ -64,11 +69,16 @@ pub(crate) async fn drive<M: Machine>(
         tokio::select! {
             biased;
             () = stop.cancelled() => return,
+            query = shell.query(), if !answered || facts.is_empty() => {
+                shell.answer(&machine, query);
+                answered = true;
+            }
             // Facts first: what has happened already must be known before time is judged.
             count = facts.recv_many(&mut batch, BATCH), if !pausing => {
                 if count == 0 {
                     return;
                 }
+                answered = false;
                 // A full batch has more behind it.
                 if count < BATCH {
                     gathering = Instant::now() + GATHER;
@@ -78,8 +88,8 @@ pub(crate) async fn drive<M: Machine>(
                     settle(&mut machine, &mut shell);
                 }
             }
-            query = shell.query() => shell.answer(&machine, query),
             () = timer => {
+                answered = false;
                 // Overdue and unknown at once: what has come meanwhile is taken in first.
                 if wake <= Instant::now() && facts.is_empty() {
                     machine.wake(clock.now());
