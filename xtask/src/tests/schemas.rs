@@ -151,6 +151,7 @@ fn a_status_is_valid() {
             "reason": "readyz-ok",
             "since_s": 12.0,
             "origins": [{"source": "dns-a", "age_s": 2.0, "missed": 0}],
+            "here": false,
             "connections": 1,
             "last_probe": {"result": "ready", "age_s": 0.2, "took_s": 0.001},
             "last_byte_s": 0.2,

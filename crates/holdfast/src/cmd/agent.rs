@@ -80,7 +80,8 @@ pub struct Agent {
         value_delimiter = ','
     )]
     pub dns_servers: Vec<String>,
-    /// Time between two probes of one upstream [default: 500ms]
+    /// Time between two probes of one upstream [default: this node's share of budget, and 500 ms at least.
+    /// While something is suspected it is 500 ms in any case]
     #[arg(long, value_name = "TIME", env = "HOLDFAST_PROBE_INTERVAL", value_parser = time::parse)]
     pub probe_interval: Option<std::time::Duration>,
     /// Time for which connections stay on an upstream that drains [default: 10m]

@@ -103,7 +103,10 @@ fn bad_arguments_say_what_is_accepted() {
     for (arguments, wanted) in [
         (["--time-scale", "0"], "a number from 0.1 to 100"),
         (["--time-scale", "fast"], "a number from 0.1 to 100"),
-        (["--subjects", "envoy"], "direct, holdfast, haproxy"),
+        (
+            ["--subjects", "envoy"],
+            "direct, holdfast, guard, holdfast-guard, haproxy",
+        ),
         (["--jobs", "0"], "1..=16"),
     ] {
         let done = holdfast(&["lab", "run", "kill", arguments[0], arguments[1]]);

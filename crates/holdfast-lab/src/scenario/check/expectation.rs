@@ -138,7 +138,7 @@ fn scaled(subject: Subject, metric: Metric, raw: &RawExpectation, bound: Bound) 
     match raw.scaled {
         _ if metric.kind() != Kind::Time => 0.0,
         Some(part) => part.seconds().min(whole),
-        None if subject.dials_itself() => whole,
+        None if subject == Subject::Direct => whole,
         None => 0.0,
     }
 }
