@@ -2,9 +2,9 @@
 //! for the egress of each node.
 //!
 //! ```text
-//! folder ──▶ Inventory ──▶ Topology ──▶ facts of each node ──▶ holdfast_core::egress
-//!               │   ▲
-//!               └ edit (an operation, a Terraform plan)
+//! folder, ARM ──▶ Inventory ──▶ Topology ──▶ facts of each node ──▶ holdfast_core::egress
+//!                    │   ▲
+//!                    └ edit (an operation, a Terraform plan)
 //! ```
 //!
 //! [`resource`] reads both spellings: ARM nests most fields in `properties`, `az` flattens them, and
@@ -12,6 +12,7 @@
 //! keeps the JSON itself.
 
 pub mod audit;
+pub mod collect;
 pub mod edit;
 pub mod effect;
 pub mod folder;

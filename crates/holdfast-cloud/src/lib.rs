@@ -1,3 +1,4 @@
 //! What lives behind an HTTPS or DNS API: Azure Resource Manager.
 
+pub mod arm;
 pub mod azure;

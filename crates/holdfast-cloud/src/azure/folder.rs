@@ -66,8 +66,23 @@ pub fn read(folder: &Path) -> Result<Inventory, FolderError> {
     Ok(inventory)
 }
 
+/// Lists that came another way, as Resource Manager prints them; each is named for errors as its file is.
+pub fn from_lists(lists: &[(Listing, Vec<Value>)]) -> Result<Inventory, FolderError> {
+    let mut inventory = Inventory::default();
+    for (listing, list) in lists {
+        let path = Path::new(listing.file());
+        let bytes = serde_json::to_vec(list).map_err(|source| FolderError::Content {
+            path: path.to_owned(),
+            accepted: listing.command(),
+            source,
+        })?;
+        take(path, &bytes, *listing, &mut inventory)?;
+    }
+    Ok(inventory)
+}
+
 /// The files of a folder, in order, so that the same folder always gives the same inventory.
-fn paths(folder: &Path) -> Result<Vec<PathBuf>, FolderError> {
+pub fn paths(folder: &Path) -> Result<Vec<PathBuf>, FolderError> {
     let unreadable = |source| FolderError::Read {
         path: folder.to_owned(),
         source,
@@ -117,10 +132,17 @@ fn contents(path: &Path) -> Result<Vec<u8>, FolderError> {
 fn read_file(path: &Path, inventory: &mut Inventory) -> Result<(), FolderError> {
     let bytes = contents(path)?;
     let found = recognise(path, &bytes)?;
-    let file = File {
-        path,
-        bytes: &bytes,
-    };
+    take(path, &bytes, found, inventory)
+}
+
+/// Takes in one list.
+fn take(
+    path: &Path,
+    bytes: &[u8],
+    found: Listing,
+    inventory: &mut Inventory,
+) -> Result<(), FolderError> {
+    let file = File { path, bytes };
     match found {
         Listing::LoadBalancers => file.add(&mut inventory.load_balancers, found, |it| &it.id),
         Listing::Nics => file.add(&mut inventory.nics, found, |it| &it.id),

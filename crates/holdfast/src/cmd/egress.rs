@@ -2,8 +2,10 @@
 //! set up so that something will.
 
 pub mod audit;
+pub mod collect;
 pub mod explain;
 mod junit;
+mod live;
 mod sarif;
 mod table;
 pub mod what_if;
@@ -13,6 +15,7 @@ use std::path::PathBuf;
 
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
+use holdfast_cloud::azure::folder::from_lists;
 use holdfast_cloud::azure::{FolderError, Inventory, read, topology::Cluster};
 
 use crate::exit::{Failure, Outcome, input, unable};
@@ -30,6 +33,8 @@ pub struct Egress {
 enum EgressCommand {
     /// Find nodes whose way to the internet may be taken away, and say what to change
     Audit(audit::Audit),
+    /// Fetch from Azure what the other commands read with `--from`
+    Collect(collect::Collect),
     /// Show how each node reaches the internet, on what that rests, and what would take it away
     Explain(explain::Explain),
     /// Show what an operation would do to each node's way to the internet
@@ -44,6 +49,11 @@ pub(crate) struct Source {
     /// vmss.json, nodes.json, services.json
     #[arg(long, global = true, value_name = "DIR")]
     from: Option<PathBuf>,
+    /// Ask Azure Resource Manager instead
+    #[arg(long, global = true, conflicts_with = "from")]
+    live: bool,
+    #[command(flatten)]
+    azure: live::Azure,
     /// The cluster's name, after which the cloud provider names the pools that it manages
     /// [default: that of each pool's load balancer]
     #[arg(long, global = true, value_name = "NAME")]
@@ -52,12 +62,16 @@ pub(crate) struct Source {
 
 impl Source {
     fn inventory(&self) -> Result<Inventory, Failure> {
-        let Some(folder) = &self.from else {
-            return Err(input(anyhow!(
-                "no --from DIR: this version reads a folder with what `az … list -o json` prints; docs/egress.md names the commands"
-            )));
+        let inventory = match &self.from {
+            _ if self.live => from_lists(&self.azure.lists()?),
+            Some(folder) => read(folder),
+            None => {
+                return Err(input(anyhow!(
+                    "no --from DIR and no --live: either a folder with what `az … -o json` prints (docs/egress.md names the commands), or Azure itself"
+                )));
+            }
         };
-        read(folder).map_err(|error| match error {
+        inventory.map_err(|error| match error {
             FolderError::Read { .. } => unable(error),
             FolderError::Content { .. }
             | FolderError::Unknown { .. }
@@ -77,6 +91,7 @@ impl Source {
 pub(crate) fn run(arguments: &Egress, out: &mut impl Write) -> Result<Outcome, Failure> {
     match &arguments.command {
         EgressCommand::Audit(arguments) => audit::run(arguments, out),
+        EgressCommand::Collect(arguments) => collect::run(arguments, out),
         EgressCommand::Explain(arguments) => explain::run(arguments, out),
         EgressCommand::WhatIf(arguments) => what_if::run(arguments, out),
     }

@@ -2,7 +2,9 @@
 //! a folder.
 
 #[cfg(test)]
+mod client;
 mod folder;
+mod live;
 #[cfg(test)]
 mod plane;
 #[cfg(test)]

@@ -79,18 +79,26 @@ impl Azure {
 
     /// Asks, and expects success.
     pub(crate) fn ask(&self, method: http::Method, path: &str, body: Option<&Value>) -> Value {
+        self.runtime.block_on(self.asked(method, path, body))
+    }
+
+    /// The same for who is in a runtime.
+    pub(crate) async fn asked(
+        &self,
+        method: http::Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Value {
         let url = format!("{}{path}?api-version=2024-05-01", self.told("endpoint"));
         let mut request = self.client.request(method, url).bearer_auth("good");
         if let Some(body) = body {
             request = request.json(body);
         }
-        self.runtime.block_on(async {
-            let answer = request.send().await.unwrap();
-            let status = answer.status();
-            let text = answer.text().await.unwrap();
-            assert!(status.is_success(), "{path}: {status}: {text}");
-            serde_json::from_str(&text).unwrap_or_default()
-        })
+        let answer = request.send().await.unwrap();
+        let status = answer.status();
+        let text = answer.text().await.unwrap();
+        assert!(status.is_success(), "{path}: {status}: {text}");
+        serde_json::from_str(&text).unwrap_or_default()
     }
 
     /// Lets it end.

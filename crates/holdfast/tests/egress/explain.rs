@@ -112,7 +112,11 @@ fn a_missing_file_makes_unknown_what_needs_it_and_is_named() {
 fn without_a_folder_it_says_what_it_wants() {
     let done = holdfast(&["egress", "explain"], "");
     assert_eq!((done.code, done.out.as_str()), (Some(2), ""));
-    assert!(done.err.starts_with("error: no --from DIR"), "{}", done.err);
+    assert!(
+        done.err.starts_with("error: no --from DIR and no --live"),
+        "{}",
+        done.err
+    );
     let done = holdfast(&["egress", "explain", "--from", "/nonexistent"], "");
     assert_eq!(done.code, Some(3));
     assert!(done.err.contains("read /nonexistent"), "{}", done.err);
