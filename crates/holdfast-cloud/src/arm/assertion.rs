@@ -60,10 +60,12 @@ impl Certificate {
             .map_err(|error| told(format!("found no certificate ({error})")))?;
         let key = PrivateKeyDer::from_pem_slice(&pem)
             .map_err(|error| told(format!("found no key ({error})")))?;
-        let key = match &key {
-            PrivateKeyDer::Pkcs1(key) => RsaKeyPair::from_der(key.secret_pkcs1_der()),
-            PrivateKeyDer::Pkcs8(key) => RsaKeyPair::from_pkcs8(key.secret_pkcs8_der()),
-            _ => return Err(told("found a key that is no RSA key".to_owned())),
+        let key = if let PrivateKeyDer::Pkcs1(key) = &key {
+            RsaKeyPair::from_der(key.secret_pkcs1_der())
+        } else if let PrivateKeyDer::Pkcs8(key) = &key {
+            RsaKeyPair::from_pkcs8(key.secret_pkcs8_der())
+        } else {
+            return Err(told("found a key that is no RSA key".to_owned()));
         };
         let key = key.map_err(|error| told(format!("found a key that can't be used ({error})")))?;
         Ok(Self {

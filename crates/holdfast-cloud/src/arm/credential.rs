@@ -88,14 +88,18 @@ pub enum CredentialError {
 
 impl Auth {
     /// What `Auto` comes to.
-    pub const fn resolve(self, given: &Credentials) -> Self {
-        match self {
-            Self::Auto if given.federated_token_file.is_some() => Self::WorkloadIdentity,
-            Self::Auto if given.client_secret.is_some() => Self::ServicePrincipal,
-            Self::Auto if given.client_certificate_path.is_some() => Self::ServicePrincipal,
-            Self::Auto if given.has_cli => Self::Cli,
-            Self::Auto => Self::ManagedIdentity,
-            chosen => chosen,
+    #[must_use]
+    pub fn resolve(self, given: &Credentials) -> Self {
+        if self != Self::Auto {
+            self
+        } else if given.federated_token_file.is_some() {
+            Self::WorkloadIdentity
+        } else if given.client_secret.is_some() || given.client_certificate_path.is_some() {
+            Self::ServicePrincipal
+        } else if given.has_cli {
+            Self::Cli
+        } else {
+            Self::ManagedIdentity
         }
     }
 
@@ -160,7 +164,7 @@ impl SignIn {
         };
         let transport = Arc::new(Transport::new(self.client.clone(), metadata));
         let mut cloud = CustomConfiguration::default();
-        cloud.authority_host = self.cloud.authority.clone();
+        cloud.authority_host.clone_from(&self.cloud.authority);
         Ok(ClientOptions {
             transport: Some(Given::new(transport)),
             cloud: Some(Arc::new(cloud.into())),

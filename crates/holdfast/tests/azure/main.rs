@@ -3,7 +3,9 @@
 
 #[cfg(test)]
 mod client;
+#[cfg(test)]
 mod folder;
+#[cfg(test)]
 mod live;
 #[cfg(test)]
 mod plane;

@@ -10,7 +10,7 @@ use holdfast_cloud::azure::collect::collect;
 use serde_json::Value;
 
 use crate::cmd::lab::runtime;
-use crate::exit::{Failure, input};
+use crate::exit::{Failure, input, unable};
 
 /// Where Azure is, and who asks. The variables are those of Azure's own tools.
 #[derive(Debug, Args)]
@@ -42,7 +42,7 @@ pub(crate) struct Azure {
     #[arg(long, global = true, value_name = "ID", env = "AZURE_CLIENT_ID")]
     client_id: Option<String>,
     /// The application's certificate and RSA key in PEM. Its secret is taken from the variable
-    /// AZURE_CLIENT_SECRET alone
+    /// `AZURE_CLIENT_SECRET` alone
     #[arg(
         long,
         global = true,
@@ -178,10 +178,11 @@ impl Azure {
 }
 
 fn failed(error: ArmError) -> Failure {
-    match error {
-        ArmError::Credential(_) | ArmError::Client(_) | ArmError::Nonsense { .. } => input(error),
-        other => Failure::Unable(other.into(), None),
-    }
+    let wrong = matches!(
+        error,
+        ArmError::Credential(_) | ArmError::Client(_) | ArmError::Nonsense { .. }
+    );
+    if wrong { input(error) } else { unable(error) }
 }
 
 /// What would help.
