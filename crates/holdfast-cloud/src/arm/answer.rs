@@ -222,13 +222,13 @@ mod tests {
         let now = "2026-12-01T10:00:00Z".parse().unwrap();
         assert_eq!(retry_after("17", now), Some(Duration::from_secs(17)));
         let date = "Tue, 01 Dec 2026 10:01:00 GMT";
-        assert_eq!(retry_after(date, now), Some(Duration::from_secs(60)));
+        assert_eq!(retry_after(date, now), Some(Duration::from_mins(1)));
         let past = "Tue, 01 Dec 2026 09:00:00 GMT";
         assert_eq!(retry_after(past, now), Some(Duration::ZERO));
         assert_eq!(retry_after("soon", now), None);
         let long = Refusal {
             status: Some(429),
-            retry_after: Some(Duration::from_secs(86400)),
+            retry_after: Some(Duration::from_hours(24)),
             ..Refusal::default()
         };
         assert_eq!(long.follow(Effect::Reads, 1, false), Step::Again(LONGEST));
