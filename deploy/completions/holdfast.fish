@@ -57,7 +57,7 @@ complete -c holdfast -n "__fish_holdfast_using_subcommand agent" -l seed -d 'An 
 complete -c holdfast -n "__fish_holdfast_using_subcommand agent" -l kubeconfig -d 'Kubeconfig that may read the API servers\' own list of themselves' -r -F
 complete -c holdfast -n "__fish_holdfast_using_subcommand agent" -l cache -d 'File in which the last good set of addresses is remembered' -r -F
 complete -c holdfast -n "__fish_holdfast_using_subcommand agent" -l dns-server -d 'A resolver to ask; may be repeated [default: those of /etc/resolv.conf]' -r
-complete -c holdfast -n "__fish_holdfast_using_subcommand agent" -l probe-interval -d 'Time between two probes of one upstream [default: 500ms]' -r
+complete -c holdfast -n "__fish_holdfast_using_subcommand agent" -l probe-interval -d 'Time between two probes of one upstream [default: this node\'s share of budget, and 500 ms at least. While something is suspected it is 500 ms in any case]' -r
 complete -c holdfast -n "__fish_holdfast_using_subcommand agent" -l drain-timeout -d 'Time for which connections stay on an upstream that drains [default: 10m]' -r
 complete -c holdfast -n "__fish_holdfast_using_subcommand agent" -l shutdown-timeout -d 'Time that open connections get to end after SIGTERM [default: 5s]' -r
 complete -c holdfast -n "__fish_holdfast_using_subcommand agent" -l guard-unit -d 'A systemd unit or a cgroup path to guard; may be repeated, implies --guard [default: kubelet.service, kube-proxy.service]' -r
@@ -81,7 +81,7 @@ complete -c holdfast -n "__fish_holdfast_using_subcommand check" -l seed -d 'An 
 complete -c holdfast -n "__fish_holdfast_using_subcommand check" -l kubeconfig -d 'Kubeconfig that may read the API servers\' own list of themselves' -r -F
 complete -c holdfast -n "__fish_holdfast_using_subcommand check" -l cache -d 'File in which the last good set of addresses is remembered' -r -F
 complete -c holdfast -n "__fish_holdfast_using_subcommand check" -l dns-server -d 'A resolver to ask; may be repeated [default: those of /etc/resolv.conf]' -r
-complete -c holdfast -n "__fish_holdfast_using_subcommand check" -l probe-interval -d 'Time between two probes of one upstream [default: 500ms]' -r
+complete -c holdfast -n "__fish_holdfast_using_subcommand check" -l probe-interval -d 'Time between two probes of one upstream [default: this node\'s share of budget, and 500 ms at least. While something is suspected it is 500 ms in any case]' -r
 complete -c holdfast -n "__fish_holdfast_using_subcommand check" -l drain-timeout -d 'Time for which connections stay on an upstream that drains [default: 10m]' -r
 complete -c holdfast -n "__fish_holdfast_using_subcommand check" -l shutdown-timeout -d 'Time that open connections get to end after SIGTERM [default: 5s]' -r
 complete -c holdfast -n "__fish_holdfast_using_subcommand check" -l guard-unit -d 'A systemd unit or a cgroup path to guard; may be repeated, implies --guard [default: kubelet.service, kube-proxy.service]' -r
@@ -104,32 +104,105 @@ complete -c holdfast -n "__fish_holdfast_using_subcommand demo" -l out -d 'Where
 complete -c holdfast -n "__fish_holdfast_using_subcommand demo" -l time-scale -d 'Stock seconds per second: the client\'s clocks, DNS lifetimes and the timeline run so much faster. Holdfast\'s own timers are never scaled' -r
 complete -c holdfast -n "__fish_holdfast_using_subcommand demo" -s h -l help -d 'Print help'
 complete -c holdfast -n "__fish_holdfast_using_subcommand demo" -s V -l version -d 'Print version'
-complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and not __fish_seen_subcommand_from audit explain what-if help" -s h -l help -d 'Print help'
-complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and not __fish_seen_subcommand_from audit explain what-if help" -s V -l version -d 'Print version'
-complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and not __fish_seen_subcommand_from audit explain what-if help" -f -a "audit" -d 'Find nodes whose way to the internet may be taken away, and say what to change'
-complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and not __fish_seen_subcommand_from audit explain what-if help" -f -a "explain" -d 'Show how each node reaches the internet, on what that rests, and what would take it away'
-complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and not __fish_seen_subcommand_from audit explain what-if help" -f -a "what-if" -d 'Show what an operation would do to each node\'s way to the internet'
-complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and not __fish_seen_subcommand_from audit explain what-if help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and not __fish_seen_subcommand_from audit collect explain what-if help" -s h -l help -d 'Print help'
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and not __fish_seen_subcommand_from audit collect explain what-if help" -s V -l version -d 'Print version'
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and not __fish_seen_subcommand_from audit collect explain what-if help" -f -a "audit" -d 'Find nodes whose way to the internet may be taken away, and say what to change'
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and not __fish_seen_subcommand_from audit collect explain what-if help" -f -a "collect" -d 'Fetch from Azure what the other commands read with `--from`'
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and not __fish_seen_subcommand_from audit collect explain what-if help" -f -a "explain" -d 'Show how each node reaches the internet, on what that rests, and what would take it away'
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and not __fish_seen_subcommand_from audit collect explain what-if help" -f -a "what-if" -d 'Show what an operation would do to each node\'s way to the internet'
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and not __fish_seen_subcommand_from audit collect explain what-if help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from audit" -l from -d 'A folder with what `az network lb list -o json` and its like print: lb.json, nic.json, vmss-nic.json, vnet.json, nat-gateway.json, public-ip.json, route-table.json, vm.json, vmss.json, nodes.json, services.json' -r -F
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from audit" -l subscription -d 'Subscription to read; may be given several times' -r
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from audit" -l cloud -d 'Which of Azure\'s clouds' -r -f -a "public\t'management.azure.com'
+usgov\t'management.usgovcloudapi.net'
+china\t'management.chinacloudapi.cn'"
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from audit" -l auth -d 'How to sign in' -r -f -a "auto\t'The first for which something is given: federated token, secret or certificate, `az`, else the managed identity'
+managed-identity\t'The identity of this VM'
+workload-identity\t'A pod\'s service account token, exchanged'
+service-principal\t'An application\'s secret or certificate'
+cli\t'Whoever is signed in with `az login`'"
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from audit" -l tenant -d 'Tenant to sign in to' -r
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from audit" -l client-id -d 'Application, or user-assigned identity, to sign in as' -r
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from audit" -l client-certificate -d 'The application\'s certificate and RSA key in PEM. Its secret is taken from the variable `AZURE_CLIENT_SECRET` alone' -r -F
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from audit" -l federated-token -d 'The pod\'s service account token, for workload identity' -r -F
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from audit" -l arm-endpoint -d 'Another Resource Manager [default: that of the cloud]' -r
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from audit" -l authority -d 'Another authority to sign in at [default: that of the cloud]' -r
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from audit" -l arm-ca -d 'CA certificates in PEM to trust beside the machine\'s own' -r -F
 complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from audit" -l cluster-name -d 'The cluster\'s name, after which the cloud provider names the pools that it manages [default: that of each pool\'s load balancer]' -r
 complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from audit" -s o -l output -d 'What to print' -r -f -a "table\t'Findings for people, with what to change and the command that does it'
 json\t'JSON for programs'
 junit\t'`JUnit` XML for pipelines'
 sarif\t'SARIF 2.1.0 for code scanning'"
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from audit" -l live -d 'Ask Azure Resource Manager instead'
 complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from audit" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from audit" -s V -l version -d 'Print version'
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from collect" -l to -d 'The folder to write; it is made if it isn\'t there' -r -F
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from collect" -l subscription -d 'Subscription to read; may be given several times' -r
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from collect" -l cloud -d 'Which of Azure\'s clouds' -r -f -a "public\t'management.azure.com'
+usgov\t'management.usgovcloudapi.net'
+china\t'management.chinacloudapi.cn'"
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from collect" -l auth -d 'How to sign in' -r -f -a "auto\t'The first for which something is given: federated token, secret or certificate, `az`, else the managed identity'
+managed-identity\t'The identity of this VM'
+workload-identity\t'A pod\'s service account token, exchanged'
+service-principal\t'An application\'s secret or certificate'
+cli\t'Whoever is signed in with `az login`'"
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from collect" -l tenant -d 'Tenant to sign in to' -r
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from collect" -l client-id -d 'Application, or user-assigned identity, to sign in as' -r
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from collect" -l client-certificate -d 'The application\'s certificate and RSA key in PEM. Its secret is taken from the variable `AZURE_CLIENT_SECRET` alone' -r -F
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from collect" -l federated-token -d 'The pod\'s service account token, for workload identity' -r -F
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from collect" -l arm-endpoint -d 'Another Resource Manager [default: that of the cloud]' -r
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from collect" -l authority -d 'Another authority to sign in at [default: that of the cloud]' -r
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from collect" -l arm-ca -d 'CA certificates in PEM to trust beside the machine\'s own' -r -F
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from collect" -s o -l output -d 'What to print' -r -f -a "table\t'A table for people'
+json\t'JSON for programs'"
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from collect" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from collect" -s V -l version -d 'Print version'
 complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from explain" -l from -d 'A folder with what `az network lb list -o json` and its like print: lb.json, nic.json, vmss-nic.json, vnet.json, nat-gateway.json, public-ip.json, route-table.json, vm.json, vmss.json, nodes.json, services.json' -r -F
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from explain" -l subscription -d 'Subscription to read; may be given several times' -r
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from explain" -l cloud -d 'Which of Azure\'s clouds' -r -f -a "public\t'management.azure.com'
+usgov\t'management.usgovcloudapi.net'
+china\t'management.chinacloudapi.cn'"
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from explain" -l auth -d 'How to sign in' -r -f -a "auto\t'The first for which something is given: federated token, secret or certificate, `az`, else the managed identity'
+managed-identity\t'The identity of this VM'
+workload-identity\t'A pod\'s service account token, exchanged'
+service-principal\t'An application\'s secret or certificate'
+cli\t'Whoever is signed in with `az login`'"
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from explain" -l tenant -d 'Tenant to sign in to' -r
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from explain" -l client-id -d 'Application, or user-assigned identity, to sign in as' -r
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from explain" -l client-certificate -d 'The application\'s certificate and RSA key in PEM. Its secret is taken from the variable `AZURE_CLIENT_SECRET` alone' -r -F
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from explain" -l federated-token -d 'The pod\'s service account token, for workload identity' -r -F
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from explain" -l arm-endpoint -d 'Another Resource Manager [default: that of the cloud]' -r
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from explain" -l authority -d 'Another authority to sign in at [default: that of the cloud]' -r
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from explain" -l arm-ca -d 'CA certificates in PEM to trust beside the machine\'s own' -r -F
 complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from explain" -l cluster-name -d 'The cluster\'s name, after which the cloud provider names the pools that it manages [default: that of each pool\'s load balancer]' -r
 complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from explain" -s o -l output -d 'What to print' -r -f -a "table\t'A table for people'
 wide\t'A wider one, with whole resource ids and what would take each way away'
 json\t'JSON for programs'"
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from explain" -l live -d 'Ask Azure Resource Manager instead'
 complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from explain" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from explain" -s V -l version -d 'Print version'
 complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from what-if" -l from -d 'A folder with what `az network lb list -o json` and its like print: lb.json, nic.json, vmss-nic.json, vnet.json, nat-gateway.json, public-ip.json, route-table.json, vm.json, vmss.json, nodes.json, services.json' -r -F
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from what-if" -l subscription -d 'Subscription to read; may be given several times' -r
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from what-if" -l cloud -d 'Which of Azure\'s clouds' -r -f -a "public\t'management.azure.com'
+usgov\t'management.usgovcloudapi.net'
+china\t'management.chinacloudapi.cn'"
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from what-if" -l auth -d 'How to sign in' -r -f -a "auto\t'The first for which something is given: federated token, secret or certificate, `az`, else the managed identity'
+managed-identity\t'The identity of this VM'
+workload-identity\t'A pod\'s service account token, exchanged'
+service-principal\t'An application\'s secret or certificate'
+cli\t'Whoever is signed in with `az login`'"
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from what-if" -l tenant -d 'Tenant to sign in to' -r
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from what-if" -l client-id -d 'Application, or user-assigned identity, to sign in as' -r
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from what-if" -l client-certificate -d 'The application\'s certificate and RSA key in PEM. Its secret is taken from the variable `AZURE_CLIENT_SECRET` alone' -r -F
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from what-if" -l federated-token -d 'The pod\'s service account token, for workload identity' -r -F
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from what-if" -l arm-endpoint -d 'Another Resource Manager [default: that of the cloud]' -r
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from what-if" -l authority -d 'Another authority to sign in at [default: that of the cloud]' -r
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from what-if" -l arm-ca -d 'CA certificates in PEM to trust beside the machine\'s own' -r -F
 complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from what-if" -l cluster-name -d 'The cluster\'s name, after which the cloud provider names the pools that it manages [default: that of each pool\'s load balancer]' -r
 complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from what-if" -s o -l output -d 'What to print' -r -f -a "table\t'A table of the nodes for which something changes'
 wide\t'The same with every node'
 json\t'JSON for programs, with every node'"
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from what-if" -l live -d 'Ask Azure Resource Manager instead'
 complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from what-if" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from what-if" -s V -l version -d 'Print version'
 complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from what-if" -f -a "remove" -d 'Take a node\'s NIC out of a backend pool'
@@ -146,6 +219,7 @@ complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_see
 complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from what-if" -f -a "terraform" -d 'Apply a Terraform plan'
 complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from what-if" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from help" -f -a "audit" -d 'Find nodes whose way to the internet may be taken away, and say what to change'
+complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from help" -f -a "collect" -d 'Fetch from Azure what the other commands read with `--from`'
 complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from help" -f -a "explain" -d 'Show how each node reaches the internet, on what that rests, and what would take it away'
 complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from help" -f -a "what-if" -d 'Show what an operation would do to each node\'s way to the internet'
 complete -c holdfast -n "__fish_holdfast_using_subcommand egress; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
@@ -307,6 +381,7 @@ complete -c holdfast -n "__fish_holdfast_using_subcommand help; and not __fish_s
 complete -c holdfast -n "__fish_holdfast_using_subcommand help; and not __fish_seen_subcommand_from adopt agent check demo egress lab node-check plan release status watch help" -f -a "watch" -d 'Keep units off addresses that have left DNS'
 complete -c holdfast -n "__fish_holdfast_using_subcommand help; and not __fish_seen_subcommand_from adopt agent check demo egress lab node-check plan release status watch help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c holdfast -n "__fish_holdfast_using_subcommand help; and __fish_seen_subcommand_from egress" -f -a "audit" -d 'Find nodes whose way to the internet may be taken away, and say what to change'
+complete -c holdfast -n "__fish_holdfast_using_subcommand help; and __fish_seen_subcommand_from egress" -f -a "collect" -d 'Fetch from Azure what the other commands read with `--from`'
 complete -c holdfast -n "__fish_holdfast_using_subcommand help; and __fish_seen_subcommand_from egress" -f -a "explain" -d 'Show how each node reaches the internet, on what that rests, and what would take it away'
 complete -c holdfast -n "__fish_holdfast_using_subcommand help; and __fish_seen_subcommand_from egress" -f -a "what-if" -d 'Show what an operation would do to each node\'s way to the internet'
 complete -c holdfast -n "__fish_holdfast_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "run" -d 'Run scenarios and measure what each subject met'
