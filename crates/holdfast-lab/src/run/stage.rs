@@ -12,6 +12,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use holdfast_core::chance::{hash_address, hash_text};
+use holdfast_core::status::{Status, Verdict};
 use holdfast_linux::netns::Namespace;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -181,10 +182,14 @@ impl Stage {
         let begun = Instant::now();
         loop {
             let status = status::ask(&namespace, admin).await;
-            if status.is_ok_and(|status| status.ready) {
+            // A client that comes before its node's own choice is ready stands elsewhere, and the fault
+            // misses it.
+            let all = |s: &Status| s.upstreams.iter().all(|u| u.verdict == Verdict::Ready);
+            let late = begun.elapsed() > WARM_UP;
+            if status.is_ok_and(|status| status.ready && (late || all(&status))) {
                 break;
             }
-            if !process.runs() || begun.elapsed() > WARM_UP {
+            if !process.runs() || late {
                 return Err(RunError::Agent {
                     node: node.to_owned(),
                     seconds: begun.elapsed().as_secs(),
