@@ -288,7 +288,13 @@ impl Sim {
                 }
                 Due::Fact(input) if self.is_lost(&input) => {}
                 Due::Fact(input) => {
-                    let calm = self.seq.is_multiple_of(4) && self.agent.is_calm(self.now, &input);
+                    let tried = self.seq.is_multiple_of(4) && self.agent.is_calm(self.now, &input);
+                    if tried {
+                        // What was due anyway is not this fact's doing.
+                        self.agent.wake(self.now);
+                        self.obey();
+                    }
+                    let calm = tried && self.agent.is_calm(self.now, &input);
                     let idle = calm && self.is_idle();
                     self.agent.handle(self.now, input);
                     self.obey();
