@@ -15,21 +15,19 @@ impl Agent {
         if self.expected_wake.is_none_or(|due| due <= now) {
             return false;
         }
+        let untroubled = |upstream| {
+            self.upstreams
+                .get(upstream)
+                .is_some_and(Upstream::is_untroubled)
+        };
         if let Input::Attached { upstream, .. } = input {
-            self.upstreams.get(upstream).is_some_and(Upstream::is_well)
+            untroubled(upstream)
         } else if let Input::Closed { connection } = input {
-            // What nothing stands on any more and nobody names is forgotten.
-            self.connections.get(*connection).is_some_and(|c| {
-                !c.is_guarded()
-                    && self.sources.names(c.upstream)
-                    && self
-                        .upstreams
-                        .get(&c.upstream)
-                        .is_some_and(Upstream::is_well)
-            })
+            let known = self.connections.get(*connection);
+            known.is_some_and(|c| !c.is_guarded() && untroubled(&c.upstream))
         } else if let Input::Spoke { .. } = input {
             // A sign of life of one is what the trouble of another waits for.
-            self.upstreams.values().all(Upstream::is_well)
+            self.upstreams.values().all(Upstream::is_untroubled)
         } else {
             false
         }
@@ -37,7 +35,8 @@ impl Agent {
 }
 
 impl Upstream {
-    fn is_well(&self) -> bool {
+    /// Ready is also named by a source: what nobody names drains.
+    fn is_untroubled(&self) -> bool {
         self.health.verdict() == Verdict::Ready
             && self.health.suspicion().is_none()
             && self.draining_since.is_none()
