@@ -67,8 +67,8 @@ fn what_is_collected_means_what_it_was_made_of_and_so_does_live() {
     let (rows, _) = said(&asks(&azure, &arguments).output().unwrap());
     assert_eq!(rows.as_array().unwrap().len(), 9, "{rows}");
     assert_eq!(explained_from(&collected), before);
-    let live = asks(&azure, &["explain", "-o", "json", "--live"]);
-    let (live, _) = said(&{ live }.output().unwrap());
+    let mut live = asks(&azure, &["explain", "-o", "json", "--live"]);
+    let (live, _) = said(&live.output().unwrap());
     assert_eq!(live, before);
     let denied = asks(
         &azure,
@@ -203,7 +203,7 @@ fn every_other_way_to_sign_in_works_too() {
 }
 
 #[test]
-fn where_nobody_asks_about_nothing_that_is_said() {
+fn what_is_missing_or_wrong_is_named_with_what_is_accepted() {
     for (arguments, wanted) in [
         (&["explain", "--live"][..], "--subscription"),
         (&["explain", "--live", "--from", "x"], "--from"),
