@@ -113,6 +113,11 @@ impl Refusal {
         }
     }
 
+    /// Whether it says nothing of what was asked for: the server is down, or throttles.
+    pub fn is_trouble(&self) -> bool {
+        matches!(self.status, None | Some(408 | 429 | 500 | 502..=504))
+    }
+
     fn again(&self, attempt: u32, otherwise: Duration) -> Step {
         if attempt >= ATTEMPTS {
             return Step::GiveUp;

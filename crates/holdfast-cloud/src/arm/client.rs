@@ -6,7 +6,7 @@ use azure_core::credentials::TokenCredential;
 use reqwest::{Method, Url};
 use serde_json::Value;
 use tokio::sync::Mutex;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::answer::{Effect, Refusal, Step, retry_after};
 use super::budget::Budget;
@@ -298,16 +298,29 @@ impl Arm {
                 Follow::Status(url) | Follow::Location(url) => self.same_origin(url)?,
                 Follow::Resource => ask.url.clone(),
             };
-            let waited = begun.elapsed();
-            if waited + wait > self.deadline {
-                return Err(ArmError::Late {
-                    method: ask.method.clone(),
-                    resource: ask.resource(),
-                    waited,
-                });
+            let late = || ArmError::Late {
+                method: ask.method.clone(),
+                resource: ask.resource(),
+                waited: begun.elapsed(),
+            };
+            let left = self.deadline.saturating_sub(begun.elapsed());
+            if wait > left {
+                return Err(late());
             }
             sleep(wait).await;
-            let seen = self.send(Ask::get(&url)).await?;
+            // A look that is throttled, or not answered, is sent again: within the same deadline.
+            let look = timeout(left.saturating_sub(wait), self.send(Ask::get(&url))).await;
+            let seen = match look.map_err(|_| late())? {
+                Ok(seen) => seen,
+                Err(ArmError::Unreachable { why, .. }) => return Err(lost_sight(ask, why)),
+                // What is answered at `Location` is how it ended, unless the server is in trouble.
+                Err(ArmError::Refused { answer, .. })
+                    if !matches!(follow, Follow::Location(_)) || answer.is_trouble() =>
+                {
+                    return Err(lost_sight(ask, refused(&answer)));
+                }
+                Err(error) => return Err(error),
+            };
             wait = seen.retry_after.unwrap_or(operation::INTERVAL);
             let progress = match &follow {
                 Follow::Status(_) => operation::status(&seen.body),
@@ -357,7 +370,7 @@ impl Arm {
         let (mut attempt, mut renewed) = (0, false);
         loop {
             attempt += 1;
-            let pause = self.budget.lock().await.pause();
+            let pause = self.budget.lock().await.pause(effect);
             if !pause.is_zero() {
                 tracing::debug!(?pause, "the request budget is nearly used up");
                 sleep(pause).await;
@@ -487,9 +500,46 @@ impl<'a> Ask<'a> {
     }
 }
 
+/// It was begun, and how it goes can't be seen.
+fn lost_sight(ask: Ask<'_>, why: String) -> ArmError {
+    ArmError::Unknown {
+        method: ask.method.clone(),
+        resource: ask.resource(),
+        why,
+    }
+}
+
 fn nonsense(resource: &str, why: String) -> ArmError {
     ArmError::Nonsense {
         resource: resource.to_owned(),
         why,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn s11_a_token_goes_to_no_other_host() {
+        let given = Credentials {
+            tenant_id: Some("t".to_owned()),
+            client_id: Some("c".to_owned()),
+            client_secret: Some("s".to_owned()),
+            ..Credentials::default()
+        };
+        let arm = Arm::new(Cloud::public(), Auth::ServicePrincipal, given, None).unwrap();
+        let own = "https://management.azure.com/subscriptions/s?$skiptoken=a%2Bb";
+        assert_eq!(arm.same_origin(own).unwrap().as_str(), own);
+        for link in [
+            "https://management.azure.com.example.org/",
+            "https://management.azure.com@example.org/",
+            "https://example.org/management.azure.com",
+            "http://management.azure.com/",
+            "https://management.azure.com:8443/",
+            "/subscriptions/s",
+        ] {
+            arm.same_origin(link).unwrap_err();
+        }
     }
 }

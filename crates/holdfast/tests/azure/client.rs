@@ -148,3 +148,95 @@ fn an_expired_token_is_renewed_and_what_is_deleted_is_gone() {
         assert!(routes["value"].is_array(), "{routes}");
     });
 }
+
+/// The paths and status codes of requests whose path has this in it.
+async fn seen(azure: &Azure, part: &str) -> Vec<u64> {
+    let told = azure.asked(Method::GET, "/lab/requests", None).await;
+    let requests = told["requests"].as_array().unwrap();
+    let of = requests
+        .iter()
+        .filter(|one| one["path"].as_str().unwrap().contains(part));
+    of.map(|one| one["status"].as_u64().unwrap()).collect()
+}
+
+#[test]
+fn a_list_is_read_to_its_last_page() {
+    let azure = Azure::start(&[
+        "--subscription",
+        "s1",
+        "--page-size",
+        "1",
+        "--latency",
+        "0s",
+    ]);
+    let arm = client(&azure);
+    let of = |name: &str| {
+        format!("/subscriptions/s1/resourceGroups/g/providers/Microsoft.Network/routeTables/{name}")
+    };
+    run(async {
+        let group = "/subscriptions/s1/resourceGroups/g";
+        let body = json!({"location": "westeurope"});
+        arm.put(group, "2024-03-01", &body, None).await.unwrap();
+        for name in ["a", "b", "c"] {
+            arm.put(&of(name), VERSION, &body, None).await.unwrap();
+        }
+        azure.asked(Method::DELETE, "/lab/requests", None).await;
+        let all = "/subscriptions/s1/providers/Microsoft.Network/routeTables";
+        let list = arm.list(all, VERSION).await.unwrap();
+        let names: Vec<_> = list.iter().map(|one| one["name"].as_str()).collect();
+        assert_eq!(names, [Some("a"), Some("b"), Some("c")]);
+        assert!(seen(&azure, "routeTables").await.len() >= 3, "in pages");
+    });
+}
+
+#[test]
+fn a_token_is_renewed_once_and_not_again() {
+    let (azure, _folder) = started("0s");
+    let arm = client(&azure);
+    run(async {
+        arm.get(&nic(), VERSION).await.unwrap();
+        azure.asked(Method::DELETE, "/lab/requests", None).await;
+        azure.asked(Method::DELETE, "/lab/tokens", None).await;
+        arm.get(&nic(), VERSION).await.unwrap();
+        assert_eq!(seen(&azure, "networkInterfaces").await, [401, 200]);
+    });
+}
+
+#[test]
+fn a_look_at_an_operation_that_is_throttled_does_not_outlast_the_deadline() {
+    let (azure, _folder) = started("100ms");
+    let arm = client(&azure).within(Duration::from_secs(4));
+    run(async {
+        let (body, _) = changed(&arm).await;
+        let throttled =
+            json!({"path": "/operations/", "meets": "throttled", "retryAfter": 20, "times": 9});
+        fault(&azure, &throttled).await;
+        let begun = std::time::Instant::now();
+        let error = arm.put(&nic(), VERSION, &body, None).await.unwrap_err();
+        assert!(matches!(error, ArmError::Late { .. }), "{error}");
+        assert!(
+            begun.elapsed() < Duration::from_secs(10),
+            "{:?}",
+            begun.elapsed()
+        );
+    });
+}
+
+#[test]
+fn a_write_that_can_no_longer_be_looked_at_is_named_itself() {
+    let (azure, _folder) = started("100ms");
+    let arm = client(&azure);
+    run(async {
+        let (body, _) = changed(&arm).await;
+        let down =
+            json!({"path": "/operations/", "meets": "unavailable", "retryAfter": 0, "times": 9});
+        fault(&azure, &down).await;
+        let error = arm.put(&nic(), VERSION, &body, None).await.unwrap_err();
+        assert!(matches!(error, ArmError::Unknown { .. }), "{error}");
+        let text = error.to_string();
+        assert!(
+            text.contains("PUT") && text.contains("networkInterfaces/n"),
+            "{text}"
+        );
+    });
+}
