@@ -155,6 +155,28 @@ fn s11_what_is_refused_is_named_with_what_would_help_and_no_secret() {
 }
 
 #[test]
+fn where_one_list_can_not_be_written_the_others_stay_as_they_were() {
+    let (azure, _folder) = filled(&[]);
+    let to = tempfile::tempdir().unwrap();
+    let arguments = ["collect", "--to", to.path().to_str().unwrap()];
+    let old = to.path().join("lb.json");
+    std::fs::write(&old, "[]").unwrap();
+    // In the way of what is written.
+    std::fs::create_dir(to.path().join("vnet.new")).unwrap();
+    let failed = asks(&azure, &arguments).output().unwrap();
+    let error = String::from_utf8_lossy(&failed.stderr);
+    assert_eq!(failed.status.code(), Some(3), "{error}");
+    assert!(error.contains("vnet.json"), "{error}");
+    assert_eq!(std::fs::read_to_string(&old).unwrap(), "[]");
+    let mut left: Vec<_> = std::fs::read_dir(to.path())
+        .unwrap()
+        .map(|one| one.unwrap().file_name().into_string().unwrap())
+        .collect();
+    left.sort();
+    assert_eq!(left, ["lb.json", "vnet.new"]);
+}
+
+#[test]
 fn every_other_way_to_sign_in_works_too() {
     let (azure, folder) = filled(&["--metadata", "127.0.0.1:0"]);
     let before = explained_from(folder.path());

@@ -50,17 +50,17 @@ pub(crate) fn run(arguments: &Collect, out: &mut impl Write) -> Result<Outcome, 
     std::fs::create_dir_all(folder)
         .with_context(|| format!("make {}", folder.display()))
         .map_err(unable)?;
+    let mut files = Vec::new();
     for (listing, list) in lists {
         let file = folder.join(listing.file());
         let text = serde_json::to_string_pretty(&list).map_err(unable)? + "\n";
-        write(&file, &text)
-            .with_context(|| format!("write {}", file.display()))
-            .map_err(unable)?;
+        files.push((file.clone(), text));
         rows.push(Row {
             file,
             resources: list.len(),
         });
     }
+    write(&files).map_err(unable)?;
     let text = match arguments.output {
         Output::Json => serde_json::to_string_pretty(&rows).map_err(unable)? + "\n",
         Output::Table => {
@@ -92,9 +92,21 @@ fn refuse_others(folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes a file in one step, so that nobody reads half of it.
-fn write(file: &Path, text: &str) -> std::io::Result<()> {
-    let new = file.with_extension("new");
-    std::fs::write(&new, text)?;
-    std::fs::rename(&new, file)
+/// Writes all files beside those that are there, and only then puts them in their place: a full disk
+/// leaves the folder as it was.
+fn write(files: &[(PathBuf, String)]) -> anyhow::Result<()> {
+    let new = |file: &Path| file.with_extension("new");
+    for (at, (file, text)) in files.iter().enumerate() {
+        if let Err(error) = std::fs::write(new(file), text) {
+            for (file, _) in files.iter().take(at + 1) {
+                // What can't be removed either changes nothing: it is no list.
+                std::fs::remove_file(new(file)).ok();
+            }
+            return Err(error).with_context(|| format!("write {}", file.display()));
+        }
+    }
+    for (file, _) in files {
+        std::fs::rename(new(file), file).with_context(|| format!("write {}", file.display()))?;
+    }
+    Ok(())
 }
