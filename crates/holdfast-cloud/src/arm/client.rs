@@ -313,6 +313,12 @@ impl Arm {
             let seen = match look.map_err(|_| late())? {
                 Ok(seen) => seen,
                 Err(ArmError::Unreachable { why, .. }) => return Err(lost_sight(ask, why)),
+                // Where a deleted resource or its operation was, there is nothing to look at.
+                Err(ArmError::Refused { answer, .. })
+                    if ask.method == Method::DELETE && answer.status == Some(404) =>
+                {
+                    return Ok(None);
+                }
                 // What is answered at `Location` is how it ended, unless the server is in trouble.
                 Err(ArmError::Refused { answer, .. })
                     if !matches!(follow, Follow::Location(_)) || answer.is_trouble() =>

@@ -22,6 +22,8 @@ pub(super) enum Meets {
     Forbidden,
     /// It is carried out, and the connection breaks before the answer.
     LostAnswer,
+    /// 404, as if it were gone.
+    NotFound,
     /// The operation it begins is given up for a newer one.
     OperationCanceled,
     /// The operation it begins fails.
@@ -52,7 +54,10 @@ pub(super) struct Fault {
     /// And a text in their path, compared without case; any unless given.
     #[serde(default)]
     pub(super) path: String,
-    /// How many of them.
+    /// How many of them pass before it.
+    #[serde(default)]
+    pub(super) after: u32,
+    /// How many of them meet it.
     #[serde(default = "once")]
     pub(super) times: u32,
     pub(super) meets: Meets,
@@ -75,13 +80,16 @@ impl Faults {
         let path = request.path.to_ascii_lowercase();
         let fault = self.0.iter_mut().find(|fault| {
             let method = fault.method.as_deref();
-            fault.times > 0
-                && method.is_none_or(|it| it.eq_ignore_ascii_case(request.method.as_str()))
+            method.is_none_or(|it| it.eq_ignore_ascii_case(request.method.as_str()))
                 && path.contains(&fault.path.to_ascii_lowercase())
                 // Only what begins an operation can meet the end of one.
                 && (fault.meets.end().is_none() || request.method != Method::GET)
         })?;
-        fault.times -= 1;
+        if let Some(left) = fault.after.checked_sub(1) {
+            fault.after = left;
+            return None;
+        }
+        fault.times = fault.times.saturating_sub(1);
         let met = fault.clone();
         self.0.retain(|fault| fault.times > 0);
         Some(met)
@@ -108,6 +116,11 @@ impl Fault {
                 format!(
                     "The client does not have authorization to perform action over scope '{path}'."
                 ),
+            ),
+            Meets::NotFound => Refusal::new(
+                StatusCode::NOT_FOUND,
+                "ResourceNotFound",
+                format!("The Resource '{path}' was not found."),
             ),
             Meets::Precondition => precondition(path),
             Meets::ReferencedNotProvisioned => Refusal::retryable(
@@ -153,6 +166,7 @@ impl Meets {
             | Self::Error
             | Self::Forbidden
             | Self::LostAnswer
+            | Self::NotFound
             | Self::Precondition
             | Self::ReferencedNotProvisioned
             | Self::RetryableBusy

@@ -138,6 +138,10 @@ fn an_expired_token_is_renewed_and_what_is_deleted_is_gone() {
         arm.get(table, VERSION).await.unwrap();
         arm.delete(table, VERSION).await.unwrap();
         arm.delete(table, VERSION).await.unwrap();
+        arm.put(table, VERSION, &body, None).await.unwrap();
+        let gone = json!({"path": "/operations/", "meets": "not-found"});
+        fault(&azure, &gone).await;
+        arm.delete(table, VERSION).await.unwrap();
         let error = arm.get(table, VERSION).await.unwrap_err();
         let ArmError::Refused { answer, .. } = &error else {
             panic!("{error}")
@@ -186,6 +190,10 @@ fn a_list_is_read_to_its_last_page() {
         let names: Vec<_> = list.iter().map(|one| one["name"].as_str()).collect();
         assert_eq!(names, [Some("a"), Some("b"), Some("c")]);
         assert!(seen(&azure, "routeTables").await.len() >= 3, "in pages");
+        let forbidden = json!({"path": "routeTables", "after": 1, "meets": "forbidden"});
+        fault(&azure, &forbidden).await;
+        let error = arm.list(all, VERSION).await.unwrap_err();
+        assert!(matches!(error, ArmError::Refused { .. }), "{error}");
     });
 }
 

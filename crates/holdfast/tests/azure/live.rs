@@ -84,8 +84,11 @@ fn what_is_collected_means_what_it_was_made_of_and_so_does_live() {
     .output()
     .unwrap();
     assert_eq!(denied.status.code(), Some(1), "{denied:?}");
-    // The same again: its own lists are no others.
-    said(&asks(&azure, &arguments).output().unwrap());
+    // The same again: its own lists are no others. A subscription that is named twice is read once.
+    let twice = azure.told("subscription").to_ascii_uppercase();
+    let mut again = asks(&azure, &arguments);
+    let (again, _) = said(&again.args(["--subscription", &twice]).output().unwrap());
+    assert_eq!(again, rows);
     std::fs::write(collected.join("old.json"), "[]").unwrap();
     let refused = asks(&azure, &arguments).output().unwrap();
     assert_eq!(refused.status.code(), Some(2));

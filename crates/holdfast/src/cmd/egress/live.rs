@@ -112,6 +112,13 @@ impl Azure {
                 )));
             }
         }
+        // One that is named twice would be read twice, and each resource in it would be there twice.
+        let mut subscriptions: Vec<String> = Vec::new();
+        for one in &self.subscriptions {
+            if !subscriptions.iter().any(|it| it.eq_ignore_ascii_case(one)) {
+                subscriptions.push(one.clone());
+            }
+        }
         let runtime = runtime()?;
         let arm = Arm::new(
             self.cloud()?,
@@ -121,7 +128,7 @@ impl Azure {
         )
         .map_err(failed)?;
         runtime
-            .block_on(collect(&arm, &self.subscriptions))
+            .block_on(collect(&arm, &subscriptions))
             .map_err(|error| {
                 let hint = hint(&error.source);
                 Failure::Unable(error.into(), hint)
